@@ -77,4 +77,14 @@ Node* add_op(ir::Graph& g, std::string op, std::vector<ir::Value*> inputs, ir::A
   return n;
 }
 
+void attach_epilogue(ir::Graph& g, Node& n, std::shared_ptr<const ir::Program> program,
+                     std::span<ir::Value* const> operands) {
+  check(!n.epilogue && n.captures == 0, "a node gets one epilogue");
+  check(program->inputs == static_cast<int>(operands.size()) + 1, "an epilogue has its operands");
+  if (n.def->max_inputs > n.own_inputs()) g.resize_inputs(&n, n.def->max_inputs);
+  for (ir::Value* v : operands) g.add_node_input(&n, v);
+  n.epilogue = std::move(program);
+  n.epilogue_inputs = static_cast<int>(operands.size());
+}
+
 }  // namespace hf::ops

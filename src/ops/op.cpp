@@ -78,30 +78,38 @@ void infer_node(Node& n) {
   }
 }
 
-std::vector<Tensor> evaluate(const Node& n, std::span<const Tensor* const> inputs, SubgraphRunner* runner) {
+void evaluate_into(const Node& n, std::span<const Tensor* const> inputs, std::span<Tensor> outputs,
+                   SubgraphRunner* runner) {
   auto where = context([&] { return "node " + n.text(); });
   if (!n.def || !n.def->reference) fail(Code::Unsupported, "operator {} has no implementation on the cpu", n.op);
-  std::vector<Known> known(inputs.size());
-  for (size_t i = 0; i < known.size(); ++i)
-    if (inputs[i]) known[i] = {true, inputs[i]->dtype(), inputs[i]->dims(), inputs[i]};
-  Infer infer(n, known);
-  n.def->infer(infer);
-  std::vector<Tensor> outputs(n.outputs().size());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Infer::Result& r = infer.results()[i];
-    if (n.output(static_cast<int>(i)) && r.dtype != DType::Undefined && r.shape.is_static())
-      outputs[i] = Tensor(r.dtype, r.shape.get());
-  }
   Eval eval{n, inputs, outputs, runner};
   n.def->reference(eval);
-  if (n.epilogue && !n.epilogue->steps.empty()) {
-    std::vector<const Tensor*> operands = {&outputs[0]};
-    for (size_t i = inputs.size() - static_cast<size_t>(n.epilogue_inputs); i < inputs.size(); ++i)
-      operands.push_back(inputs[i]);
-    Tensor result(outputs[0].dtype(), outputs[0].dims());
-    run_program(*n.epilogue, operands, result);
-    outputs[0] = std::move(result);
+  if (!n.epilogue || n.epilogue->steps.empty()) return;
+  std::vector<const Tensor*> operands = {&outputs[0]};
+  for (size_t i = inputs.size() - static_cast<size_t>(n.epilogue_inputs); i < inputs.size(); ++i)
+    operands.push_back(inputs[i]);
+  Tensor result(outputs[0].dtype(), outputs[0].dims());
+  run_program(*n.epilogue, operands, result);
+  outputs[0] = std::move(result);
+}
+
+std::vector<Tensor> evaluate(const Node& n, std::span<const Tensor* const> inputs, SubgraphRunner* runner) {
+  std::vector<Tensor> outputs(n.outputs().size());
+  {
+    auto where = context([&] { return "node " + n.text(); });
+    check(n.def && n.def->infer, "a node to evaluate has a definition");
+    std::vector<Known> known(inputs.size());
+    for (size_t i = 0; i < known.size(); ++i)
+      if (inputs[i]) known[i] = {true, inputs[i]->dtype(), inputs[i]->dims(), inputs[i]};
+    Infer infer(n, known);
+    n.def->infer(infer);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Infer::Result& r = infer.results()[i];
+      if (n.output(static_cast<int>(i)) && r.dtype != DType::Undefined && r.shape.is_static())
+        outputs[i] = Tensor(r.dtype, r.shape.get());
+    }
   }
+  evaluate_into(n, inputs, outputs, runner);
   return outputs;
 }
 

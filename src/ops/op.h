@@ -175,6 +175,14 @@ void infer_node(Node& n);
 /// Evaluates a node with its reference function and epilogue. `inputs` as Node::inputs(); returns its outputs (undefined
 /// where the node has none). Throws Unsupported if there is no reference.
 std::vector<Tensor> evaluate(const Node& n, std::span<const Tensor* const> inputs, SubgraphRunner* runner = nullptr);
+/// The same with outputs given: those that are defined have the right dtype and dims and are written to. An output may
+/// still come back as another tensor (shared with an input, or of a shape that the data decided).
+void evaluate_into(const Node& n, std::span<const Tensor* const> inputs, std::span<Tensor> outputs,
+                   SubgraphRunner* runner = nullptr);
+/// Makes `program` the node's epilogue with these operands (registers 1, 2, ...); it must have none. Absent optional
+/// inputs are made explicit first, so that positions keep their meaning.
+void attach_epilogue(ir::Graph& g, Node& n, std::shared_ptr<const ir::Program> program,
+                     std::span<ir::Value* const> operands);
 
 // ---- Helpers that many operators share.
 
