@@ -123,6 +123,20 @@ Node* Graph::add_node_with(std::string op, std::vector<Value*> inputs, std::vect
   return n;
 }
 
+Node* Graph::add_copy(const Node& n, std::vector<Value*> inputs, std::vector<Value*> outputs) {
+  Node* c = add_node_with(n.op, std::move(inputs), std::move(outputs), nullptr, n.domain);
+  c->name = n.name;
+  c->def = n.def;
+  c->epilogue = n.epilogue;
+  c->epilogue_inputs = n.epilogue_inputs;
+  c->captures = n.captures;
+  c->origins = n.origins;
+  c->attrs = n.attrs;
+  for (auto& [key, attr] : c->attrs)
+    if (auto* g = std::get_if<std::shared_ptr<Graph>>(&attr)) *g = (*g)->clone();
+  return c;
+}
+
 void Graph::set_input(Node* n, int i, Value* v) {
   drop_use(n->inputs_[static_cast<size_t>(i)], n, i);
   n->inputs_[static_cast<size_t>(i)] = v;
@@ -235,18 +249,7 @@ std::unique_ptr<Graph> Graph::clone() const {
   copy->inputs_ = map(inputs_);
   copy->captures_ = map(captures_);
   for (Value* v : map(outputs_)) copy->add_output(v);
-  for (Node* n = first_; n; n = n->next_) {
-    Node* c = copy->add_node_with(n->op, map(n->inputs_), map(n->outputs_), nullptr, n->domain);
-    c->name = n->name;
-    c->def = n->def;
-    c->epilogue = n->epilogue;
-    c->epilogue_inputs = n->epilogue_inputs;
-    c->captures = n->captures;
-    c->origins = n->origins;
-    c->attrs = n->attrs;
-    for (auto& [key, attr] : c->attrs)
-      if (auto* g = std::get_if<std::shared_ptr<Graph>>(&attr)) *g = (*g)->clone();
-  }
+  for (Node* n = first_; n; n = n->next_) copy->add_copy(*n, map(n->inputs_), map(n->outputs_));
   return copy;
 }
 

@@ -161,6 +161,8 @@ class Graph {
   void add_node_input(Node* n, Value* v) { insert_input(n, static_cast<int>(n->inputs_.size()), v); }
   void insert_input(Node* n, int at, Value* v);
   void remove_input(Node* n, int i);
+  /// A copy of a node of any graph (subgraphs deeply), at the end, between these values of this graph.
+  Node* add_copy(const Node& n, std::vector<Value*> inputs, std::vector<Value*> outputs);
   /// Changes the number of the inputs; new ones are null.
   void resize_inputs(Node* n, int count);
   /// A further output of the node.

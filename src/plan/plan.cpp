@@ -1,0 +1,362 @@
+// Making a plan: which nodes can be planned, their kernels, their buffers.
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ops/op.h"
+
+namespace hf::plan {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Value;
+
+bool is_known(const Value* v) {
+  return v->kind == ir::TypeKind::Tensor && v->dtype != DType::Undefined && v->dtype != DType::String &&
+         v->shape.is_static();
+}
+
+// Memory that one or several values share.
+struct Buffer {
+  int64_t bytes = 0;
+  int first = 0, last = 0;
+  Place place;
+  std::vector<const Value*> values;
+};
+
+// One way in which a value lies somewhere.
+struct Version {
+  Layout layout;
+  int buffer;
+};
+
+class Planner {
+ public:
+  Planner(std::unique_ptr<Graph> graph, std::span<Backend* const> backends) : backends_(backends) {
+    plan_ = std::make_unique<Plan>();
+    plan_->graph = std::move(graph);
+  }
+
+  std::unique_ptr<Plan> make() {
+    const Graph& g = *plan_->graph;
+    split();
+    int index = 0;
+    for (const Value* v : g.inputs()) place_outside(v, Place::Input, index++);
+    for (const Value* v : g.captures()) place_outside(v, Place::Input, index++);
+    for (const Node* n : planned_) add_node(*n);
+    int end = static_cast<int>(plan_->steps.size());
+    for (const Value* v : plan_->live_out) use(v, plain_version(v), end);
+    place_outputs(end);
+    assign_arena();
+    for (const Value* v : plan_->live_out) plan_->live_places.push_back({final_place(plain_version(v)), v->dtype, v->shape.get()});
+    return std::move(plan_);
+  }
+
+ private:
+  // Sorts the nodes into planned ones, breakers and the tail.
+  void split() {
+    const Graph& g = *plan_->graph;
+    std::unordered_set<const Value*> later;  // made by a breaker or the tail
+    std::vector<const Node*> tail;
+    for (const Node* n = g.first(); n; n = n->next()) {
+      bool waits = false, known = n->subgraphs().empty();
+      for (const Value* v : n->inputs()) {
+        waits |= v && later.count(v);
+        known &= !v || is_known(v);
+      }
+      for (const Value* v : n->outputs()) known &= !v || is_known(v);
+      if (!waits && known) {
+        planned_.push_back(n);
+        for (const Value* v : n->inputs())
+          if (v) ++remaining_[v];
+        continue;
+      }
+      if (waits) tail.push_back(n);
+      else plan_->breakers.push_back(n);
+      for (const Value* v : n->outputs())
+        if (v) later.insert(v);
+    }
+    for (const Node* n : plan_->breakers)
+      for (const Value* v : n->inputs())
+        if (v && !v->is_constant()) need_alive(v);
+    for (const Value* v : g.outputs())
+      if (is_known(v)) ++remaining_[v];
+    if (!tail.empty()) make_tail(tail);
+    for (const Node* n : plan_->breakers)
+      plan_->placements.push_back({n->name, n->op, "cpu", n->subgraphs().empty() ? "reference" : "control flow",
+                                   n->subgraphs().empty() ? "the output's shape depends on data" : ""});
+  }
+
+  void need_alive(const Value* v) {
+    if (!is_known(v) && !v->is_graph_input()) return;  // a tensor of the run
+    if (!alive_.insert(v).second) return;
+    if (!is_known(v)) return;  // a string input
+    plan_->live_out.push_back(v);
+    ++remaining_[v];
+  }
+
+  void make_tail(const std::vector<const Node*>& nodes) {
+    const Graph& g = *plan_->graph;
+    auto tail = std::make_unique<Graph>();
+    tail->name = g.name;
+    std::unordered_map<const Value*, Value*> to;
+    auto map = [&](const Value* v) -> Value* {
+      if (!v) return nullptr;
+      auto it = to.find(v);
+      if (it != to.end()) return it->second;
+      if (v->is_constant()) return to[v] = tail->add_constant(v->name, v->constant);
+      plan_->tail_inputs.push_back(v);
+      need_alive(v);
+      Value* input = tail->add_input(v->name, v->dtype, v->shape);
+      input->kind = v->kind;
+      return to[v] = input;
+    };
+    for (const Node* n : nodes) {
+      std::vector<Value*> inputs, outputs;
+      for (const Value* v : n->inputs()) inputs.push_back(map(v));
+      for (const Value* v : n->outputs()) {
+        Value* made = v ? tail->add_value(v->name, v->dtype, v->shape) : nullptr;
+        if (v) to[v] = made;
+        outputs.push_back(made);
+      }
+      tail->add_copy(*n, inputs, outputs);
+    }
+    std::set<const Node*> in_tail(nodes.begin(), nodes.end());
+    int count = 0;
+    for (const Value* v : g.outputs()) {
+      bool made = v->producer() && in_tail.count(v->producer());
+      if (made) tail->add_output(to.at(v));
+      plan_->tail_outputs.push_back(made ? count++ : -1);
+    }
+    plan_->tail = std::move(tail);
+  }
+
+  int new_buffer(int64_t bytes, Place place, int first) {
+    buffers_.push_back({bytes, first, first, place, {}});
+    return static_cast<int>(buffers_.size()) - 1;
+  }
+
+  void add_version(const Value* v, Layout layout, int buffer) {
+    versions_[v].push_back({std::move(layout), buffer});
+    buffers_[static_cast<size_t>(buffer)].values.push_back(v);
+  }
+
+  void place_outside(const Value* v, Place::Kind kind, int index) {
+    if (is_known(v)) add_version(v, {}, new_buffer(0, {kind, index}, 0));
+  }
+
+  // The version of a value in this layout, converting it if it has none.
+  int version(const Value* v, const Layout& layout, Backend* backend) {
+    if (v->is_constant() && !versions_.count(v)) {
+      add_version(v, {}, new_buffer(0, {Place::Constant, static_cast<int64_t>(plan_->constants.size())}, 0));
+      plan_->constants.push_back(v->constant);
+      plan_->weight_bytes += v->constant.size_bytes();
+    }
+    std::vector<Version>& all = versions_.at(v);
+    for (const Version& known : all)
+      if (known.layout == layout) return known.buffer;
+    const Version from = all.front();
+    Step step;
+    step.kernel = backend->convert(*v, from.layout, layout);
+    step.backend = backend->name();
+    step.label = "reorder " + v->name;
+    int now = static_cast<int>(plan_->steps.size());
+    extend(from.buffer, now);
+    int64_t bytes = layout.plain() ? storage_bytes(v->dtype, v->shape.get().count()) : layout.detail->bytes();
+    int buffer = new_buffer(bytes, {Place::Arena}, now);
+    step_buffers_.push_back({{from.buffer}, {buffer}});
+    plan_->steps.push_back(std::move(step));
+    add_version(v, layout, buffer);
+    return buffer;
+  }
+
+  int plain_version(const Value* v) { return version(v, {}, maker(v)); }
+
+  // The backend that made a value and so knows its layouts.
+  Backend* maker(const Value* v) {
+    auto it = makers_.find(v);
+    return it == makers_.end() ? backends_.back() : it->second;
+  }
+
+  void extend(int buffer, int step) {
+    Buffer& b = buffers_[static_cast<size_t>(buffer)];
+    b.last = std::max(b.last, step);
+  }
+  void use(const Value* v, int buffer, int step) {
+    extend(buffer, step);
+    --remaining_[v];
+  }
+
+  bool reusable(int buffer, const Node& n, int input) {
+    const Buffer& b = buffers_[static_cast<size_t>(buffer)];
+    if (b.place.kind != Place::Arena) return false;
+    for (const Value* v : b.values)
+      if (remaining_[v] > 0) return false;
+    for (size_t i = 0; i < n.inputs().size(); ++i)  // another operand in the same memory, perhaps with other extents
+      if (static_cast<int>(i) != input && i < current_inputs_.size() && current_inputs_[i] == buffer) return false;
+    return true;
+  }
+
+  void add_node(const Node& n) {
+    auto where = context([&] { return "node " + n.text(); });
+    std::vector<Layout> layouts(n.inputs().size());
+    for (size_t i = 0; i < layouts.size(); ++i)
+      if (const Value* v = n.inputs()[i]; v && !v->is_constant()) layouts[i] = versions_.at(v).front().layout;
+    std::string reasons;
+    for (Backend* backend : backends_) {
+      auto result = backend->prepare(n, layouts);
+      if (auto* prepared = std::get_if<Prepared>(&result)) return add_prepared(n, *backend, *prepared, reasons);
+      if (!reasons.empty()) reasons += "; ";
+      reasons += fmt::format("{}: {}", backend->name(), std::get<Refusal>(result).reason);
+    }
+    fail(Code::Unsupported, "no backend takes it: {}", reasons);
+  }
+
+  void add_prepared(const Node& n, Backend& backend, Prepared& p, const std::string& reasons) {
+    auto layout_of = [](const std::vector<Layout>& all, size_t i) { return i < all.size() ? all[i] : Layout{}; };
+    current_inputs_.assign(n.inputs().size(), -1);
+    for (size_t i = 0; i < n.inputs().size(); ++i) {
+      const Value* v = n.inputs()[i];
+      bool absorbed = i < p.absorbed.size() && p.absorbed[i];
+      if (v && !absorbed) current_inputs_[i] = version(v, layout_of(p.inputs, i), v->is_constant() ? &backend : pick(v, backend));
+    }
+    int now = static_cast<int>(plan_->steps.size());
+    for (size_t i = 0; i < n.inputs().size(); ++i) {
+      if (!n.inputs()[i]) continue;
+      if (current_inputs_[i] >= 0) use(n.inputs()[i], current_inputs_[i], now);
+      else --remaining_[n.inputs()[i]];
+    }
+    for (const Value* v : n.outputs())
+      if (v) makers_[v] = &backend;
+    std::string text = p.kernel ? p.kernel->text() : "alias";
+    plan_->placements.push_back({n.name, n.op, std::string(backend.name()), text, reasons});
+    if (p.alias >= 0) {
+      add_version(n.output(), {}, current_inputs_[static_cast<size_t>(p.alias)]);
+      return;
+    }
+    std::vector<int> outputs;
+    for (size_t i = 0; i < n.outputs().size(); ++i) {
+      const Value* v = n.outputs()[i];
+      if (!v) {
+        outputs.push_back(-1);
+        continue;
+      }
+      Layout layout = layout_of(p.outputs, i);
+      int64_t bytes = layout.plain() ? storage_bytes(v->dtype, v->shape.get().count()) : layout.detail->bytes();
+      int buffer = -1;
+      if (i == 0)
+        for (int candidate : p.in_place) {
+          int b = current_inputs_[static_cast<size_t>(candidate)];
+          if (b >= 0 && buffers_[static_cast<size_t>(b)].bytes == bytes && reusable(b, n, candidate)) {
+            buffer = b;
+            break;
+          }
+        }
+      if (buffer < 0) buffer = new_buffer(bytes, {Place::Arena}, now);
+      extend(buffer, now);
+      add_version(v, layout, buffer);
+      outputs.push_back(buffer);
+    }
+    Step step;
+    step.node = &n;
+    step.kernel = std::move(p.kernel);
+    step.scratch_bytes = p.scratch_bytes;
+    step.backend = backend.name();
+    step.label = n.name;
+    plan_->scratch_bytes = std::max(plan_->scratch_bytes, p.scratch_bytes);
+    step_buffers_.push_back({current_inputs_, outputs});
+    plan_->steps.push_back(std::move(step));
+  }
+
+  Backend* pick(const Value* v, Backend& backend) {
+    return makers_.count(v) ? makers_.at(v) : &backend;
+  }
+
+  // Lets kernels write graph outputs straight into the caller's tensors where one buffer is one output.
+  void place_outputs(int end) {
+    const Graph& g = *plan_->graph;
+    for (size_t i = 0; i < g.outputs().size(); ++i) {
+      const Value* v = g.outputs()[i];
+      OutputSource source{{Place::Dynamic, 0}, v->dtype, {}};
+      if (is_known(v) && (versions_.count(v) || v->is_constant())) {
+        int buffer = plain_version(v);
+        end = std::max(end, static_cast<int>(plan_->steps.size()));
+        use(v, buffer, end);
+        Buffer& b = buffers_[static_cast<size_t>(buffer)];
+        if (b.place.kind == Place::Arena && b.bytes == storage_bytes(v->dtype, v->shape.get().count()))
+          b.place = {Place::Output, static_cast<int64_t>(i)};
+        source.dims = v->shape.get();
+        output_buffers_.push_back(buffer);
+      } else {
+        output_buffers_.push_back(-1);
+      }
+      plan_->outputs.push_back(source);
+    }
+  }
+
+  Place final_place(int buffer) const {
+    return buffer < 0 ? Place{} : buffers_[static_cast<size_t>(buffer)].place;
+  }
+
+  void assign_arena() {
+    std::vector<Lifetime> lifetimes;
+    std::vector<size_t> of;
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      if (buffers_[i].place.kind != Place::Arena) continue;
+      lifetimes.push_back({buffers_[i].bytes, buffers_[i].first, buffers_[i].last});
+      of.push_back(i);
+    }
+    plan_->arena_bytes = assign_offsets(lifetimes);
+    for (size_t i = 0; i < of.size(); ++i) buffers_[of[i]].place.offset = lifetimes[i].offset;
+    for (size_t s = 0; s < plan_->steps.size(); ++s) {
+      for (int b : step_buffers_[s].first) plan_->steps[s].inputs.push_back(final_place(b));
+      for (int b : step_buffers_[s].second) plan_->steps[s].outputs.push_back(final_place(b));
+    }
+    for (size_t i = 0; i < output_buffers_.size(); ++i)
+      if (output_buffers_[i] >= 0) plan_->outputs[i].place = final_place(output_buffers_[i]);
+  }
+
+  std::span<Backend* const> backends_;
+  std::unique_ptr<Plan> plan_;
+  std::vector<const Node*> planned_;
+  std::vector<Buffer> buffers_;
+  std::unordered_map<const Value*, std::vector<Version>> versions_;
+  std::unordered_map<const Value*, int> remaining_;  // uses yet to come
+  std::unordered_map<const Value*, Backend*> makers_;
+  std::unordered_set<const Value*> alive_;
+  std::vector<std::pair<std::vector<int>, std::vector<int>>> step_buffers_;
+  std::vector<int> current_inputs_, output_buffers_;
+};
+
+std::string place_text(const Place& p) {
+  constexpr const char* names[] = {"-", "arena", "constant", "input", "output", "dynamic"};
+  return p.kind == Place::Nowhere ? "-" : fmt::format("{}:{}", names[p.kind], p.offset);
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> make_plan(std::unique_ptr<Graph> graph, std::span<Backend* const> backends) {
+  return Planner(std::move(graph), backends).make();
+}
+
+std::string to_text(const Plan& plan) {
+  std::string out = fmt::format("arena {} bytes, scratch {} bytes, constants {} bytes\n", plan.arena_bytes,
+                                plan.scratch_bytes, plan.weight_bytes);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& s = plan.steps[i];
+    std::string inputs, outputs;
+    for (const Place& p : s.inputs) inputs += (inputs.empty() ? "" : ", ") + place_text(p);
+    for (const Place& p : s.outputs) outputs += (outputs.empty() ? "" : ", ") + place_text(p);
+    out += fmt::format("{:4} {} = {} [{}] ({})  # '{}'\n", i, outputs, s.node ? s.node->op : "reorder", s.kernel->text(),
+                       inputs, s.label);
+  }
+  for (const Node* n : plan.breakers) out += fmt::format("     breaker {}\n", n->text());
+  if (plan.tail) out += fmt::format("     tail of {} nodes\n", plan.tail->node_count());
+  return out;
+}
+
+}  // namespace hf::plan
