@@ -17,9 +17,9 @@ enum class PixelType { Float32, Uint8 };
 
 /// Geometry, in this order: scale, then crop to the model's size.
 /// - stretch: the whole photo is scaled to the model's size, aspect not kept; resize and crop are not used.
-/// - otherwise the shorter side becomes `resize` (0: no scaling), then the middle is cut out. If the model is not of
-///   the crop's size, the shorter side becomes round(resize * model / crop), by the longer sides of both; with "imagenet"
-///   that is round(size * 256 / 224).
+/// - otherwise the shorter side becomes `resize` (0: no scaling), then the middle is cut out. For a model that is not
+///   of the crop's size, the shorter side becomes round(resize * model / crop), by the longer sides of both: with
+///   "imagenet" that is round(size * 256 / 224).
 /// Values: (pixel / scale - mean) / std in float32, by channel, in the order that the model sees (B, G, R if bgr).
 struct Preprocess {
   int resize = 0;
