@@ -22,10 +22,13 @@ Filter parse_filter(std::string_view name);
 /// fractional bits, horizontal before vertical, rounded to 8 bits between. Pillow 13 takes the vertical pass first
 /// where the height shrinks more than the width; there bilinear and box differ from it by at most 1, the others by
 /// more, and we keep the order that models were trained with. Nearest takes the pixel under the centre of the target
-/// pixel. The four channels of RGBA are filtered apart from each other (Pillow multiplies by alpha first). Source:
-/// Pillow's documentation, handbook "Concepts: Filters", and the usual account of separable resampling (Heckbert,
-/// "Filtered image rescaling", Graphics Gems III). Width, height: 1 or more, 100 million pixels together. Throws
-/// InvalidArgument, OutOfMemory.
+/// pixel. The four channels of RGBA are filtered apart from each other (Pillow multiplies by alpha first).
+///
+/// Source: Pillow's documentation, handbook "Concepts: Filters", and the usual account of separable resampling
+/// (Heckbert, "Filtered image rescaling", Graphics Gems III). What bit equality needs besides, the fraction bits and
+/// how the filters are evaluated, is as in Pillow's Resample.c (HPND licence); the code is ours.
+///
+/// Width, height: 1 or more, 100 million pixels together. Throws InvalidArgument, OutOfMemory.
 Image resize(const Image& image, int width, int height, Filter filter = Filter::Bilinear);
 
 /// Scales so that the shorter side becomes `size`; the longer is size * longer / shorter, rounded down as torchvision's
