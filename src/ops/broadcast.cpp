@@ -43,10 +43,6 @@ void copy_as(const T* from, T* to, const Broadcast& map, int64_t count) {
   });
 }
 
-struct Wide {  // one complex128
-  uint64_t part[2];
-};
-
 // Elements narrower than a byte have no address; float holds all of them exactly.
 void copy_sub_byte(const Tensor& from, Tensor& out, const Broadcast& map) {
   ReadAs<float> in(from);

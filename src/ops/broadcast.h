@@ -1,11 +1,20 @@
 // Broadcast: reading a tensor as if it had the extents that it is broadcast to, a block at a time.
 #pragma once
 #include <algorithm>
-#include <cstring>
 
-#include "base/dims.h"
+#include "base/tensor.h"
 
 namespace hf::ops {
+
+/// An element of 128 bits, for moving them.
+struct Wide {
+  uint64_t part[2];
+};
+
+/// A view of elements [at, at + n) of a tensor whose elements are whole bytes (no strings). It keeps nothing alive.
+inline Tensor flat_slice(const Tensor& t, int64_t at, int64_t n) {
+  return Tensor::view(t.dtype(), {n}, static_cast<const char*>(t.raw()) + at * (bits(t.dtype()) / 8));
+}
 
 /// How the elements of a dense tensor of extents `from` are found when it is broadcast to `to`.
 class Broadcast {

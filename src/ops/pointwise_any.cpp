@@ -25,10 +25,6 @@ void for_each(const Tensor& like, const X* x, const Dims& x_dims, const Y* y, co
   });
 }
 
-struct Wide {  // one complex128
-  uint64_t part[2];
-};
-
 template <class T>
 void where_as(Eval& e, const T* x, const T* y, T* out) {
   for_each(e.out(), e.in(0).data<uint8_t>(), e.in(0).dims(), x, e.in(1).dims(), y, e.in(2).dims(), out,

@@ -12,11 +12,6 @@ namespace {
 constexpr int64_t kBlock = 1024;  // a dozen registers of it stay in the first cache
 constexpr double kStepNs = 2;     // an element a step, between an addition and an exponential
 
-// Elements [at, at + n) of a tensor whose elements are whole bytes.
-Tensor slice(const Tensor& t, int64_t at, int64_t n) {
-  return Tensor::view(t.dtype(), {n}, static_cast<const char*>(t.raw()) + at * (bits(t.dtype()) / 8));
-}
-
 // One input: read in place, converted block by block, or converted at once when it is broadcast (and so small).
 template <class T>
 class Reader {
@@ -27,7 +22,7 @@ class Reader {
   }
   const T* block(int64_t at, int64_t n, T* scratch, int64_t* stride) const {
     if (!by_block_) return map_.block(all_->data(), at, n, scratch, stride);
-    read_elements(slice(tensor_, at, n), scratch);
+    read_elements(flat_slice(tensor_, at, n), scratch);
     *stride = 1;
     return scratch;
   }
@@ -106,7 +101,7 @@ class Run {
     else if (steps_.empty())
       std::fill_n(result, n, *at[0]);
     if (direct) return;
-    Tensor to = slice(out_, from, n);
+    Tensor to = flat_slice(out_, from, n);
     write_elements(result, to);
   }
 
