@@ -1,0 +1,206 @@
+// Session: the layers in order.
+#include "session/session.h"
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+
+#include "base/error.h"
+#include "cpu/backend.h"
+#include "load/model.h"
+#include "passes/pass.h"
+#include "plan/executor.h"
+
+namespace hf {
+
+struct Session::State {
+  ir::Model model;
+  SessionOptions options;
+  std::vector<Port> inputs, outputs;
+  std::unique_ptr<plan::Backend> cpu;
+  std::unique_ptr<plan::Executor> executor;
+  std::atomic<int> plans_dumped{0};
+};
+
+namespace {
+
+passes::PassOptions pass_options(const SessionOptions& o) {
+  passes::PassOptions p;
+  p.optimize = o.optimize;
+  p.disable = o.disable_passes;
+  p.dump_dir = o.dump_passes;
+  p.verify = o.verify_passes;
+  return p;
+}
+
+void check_pass_names(const SessionOptions& o) {
+  for (const std::string& name : o.disable_passes) {
+    std::string known;
+    bool found = false;
+    for (const passes::Pass& p : passes::pipeline()) {
+      found |= p.name == name;
+      known += (known.empty() ? "" : ", ") + std::string(p.name);
+    }
+    if (!found) fail(Code::InvalidArgument, "there is no pass '{}' to disable; the passes are {}", name, known);
+  }
+}
+
+void check_device(const std::string& device) {
+  if (device == "auto" || device == "cpu") return;
+  std::string kind = device.substr(0, device.find(':'));
+  if (kind == "hip" || kind == "cuda" || kind == "emu")
+    fail(Code::Unsupported, "device '{}': this build of hipforge has no {} backend; use --device cpu", device, kind);
+  fail(Code::InvalidArgument, "device '{}' is none of auto, cpu, hip, cuda, emu", device);
+}
+
+std::string declared(const Port& p) { return fmt::format("{} {}", name(p.dtype), p.shape.text()); }
+
+// One input against what the model declares; symbols get their extents.
+void check_input(const Port& port, const Tensor& t, std::map<std::string, int64_t>& symbols) {
+  auto wrong = [&](const char* what) {
+    fail(Code::InvalidArgument, "input '{}': wrong {}: got {}, wanted {}", port.name, what, t.text(), declared(port));
+  };
+  if (!t.defined()) fail(Code::InvalidArgument, "input '{}' is an empty tensor handle", port.name);
+  if (t.dtype() != port.dtype) wrong("dtype");
+  if (!port.shape.ranked()) return;
+  if (port.shape.rank() != t.rank()) wrong("rank");
+  for (int i = 0; i < t.rank(); ++i) {
+    const ir::Dim& d = port.shape[i];
+    if (d.known() && d.value != t.dims()[i]) wrong("shape");
+    if (d.known() || d.symbol.empty()) continue;
+    auto [it, fresh] = symbols.emplace(d.symbol, t.dims()[i]);
+    if (!fresh && it->second != t.dims()[i])
+      fail(Code::InvalidArgument, "input '{}': extent '{}' is {} here and {} in an earlier input", port.name, d.symbol,
+           t.dims()[i], it->second);
+  }
+}
+
+// The executor's arguments, in the graph's order.
+std::vector<Tensor> ordered(const ir::Graph& g, const std::vector<Port>& ports, const NamedTensors& given) {
+  for (const auto& [key, tensor] : given) {
+    bool known = std::any_of(ports.begin(), ports.end(), [&](const Port& p) { return p.name == key; });
+    if (known) continue;
+    std::string names;
+    for (const Port& p : ports) names += (names.empty() ? "'" : ", '") + p.name + "'";
+    fail(Code::NotFound, "the model has no input '{}'; its inputs are {}", key, names.empty() ? "none" : names);
+  }
+  std::vector<Tensor> tensors;
+  std::map<std::string, int64_t> symbols;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    auto it = given.find(ports[i].name);
+    if (it == given.end() && !ports[i].optional)
+      fail(Code::InvalidArgument, "input '{}' ({}) is missing", ports[i].name, declared(ports[i]));
+    tensors.push_back(it == given.end() ? g.inputs()[i]->default_value : it->second);
+    check_input(ports[i], tensors.back(), symbols);
+  }
+  return tensors;
+}
+
+std::vector<size_t> chosen(const std::vector<Port>& ports, std::span<const std::string> names) {
+  std::vector<size_t> out;
+  for (const std::string& wanted : names) {
+    auto it = std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == wanted; });
+    if (it == ports.end()) fail(Code::NotFound, "the model has no output '{}'", wanted);
+    out.push_back(static_cast<size_t>(it - ports.begin()));
+  }
+  return out;
+}
+
+class Recorder final : public plan::Observer {
+ public:
+  explicit Recorder(std::vector<StepTime>& steps) : steps_(steps) {}
+  void step_done(const std::string& label, const std::string& op, const std::string& kernel, double us) override {
+    steps_.push_back({label, op, kernel, us});
+  }
+
+ private:
+  std::vector<StepTime>& steps_;
+};
+
+}  // namespace
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::~Session() = default;
+
+std::unique_ptr<Session> Session::open(const std::filesystem::path& path, const SessionOptions& options) {
+  return make(load::load_file(path), options);
+}
+
+std::unique_ptr<Session> Session::open_bytes(std::span<const std::byte> bytes, const SessionOptions& options) {
+  return make(load::load_bytes(bytes), options);
+}
+
+std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& options) {
+  check_device(options.device);
+  check_pass_names(options);
+  auto state = std::make_unique<State>();
+  State* s = state.get();
+  s->model = std::move(model);
+  s->options = options;
+  ir::Graph& g = *s->model.graph;
+  for (const ir::Value* v : g.inputs()) {
+    if (v->kind != ir::TypeKind::Tensor)
+      fail(Code::Unsupported, "input '{}' is no tensor; sequences, maps and optionals are not supported", v->name);
+    s->inputs.push_back({v->name, v->dtype, v->shape, v->default_value.defined()});
+  }
+  std::vector<std::string> output_names;
+  for (const ir::Value* v : g.outputs()) output_names.push_back(v->name);
+  passes::PassOptions at_load = pass_options(options);
+  if (!at_load.dump_dir.empty()) at_load.dump_dir += "/load";
+  passes::run_pipeline(g, passes::Stage::Load, at_load);
+  for (size_t i = 0; i < output_names.size(); ++i)
+    s->outputs.push_back({output_names[i], g.outputs()[i]->dtype, g.outputs()[i]->shape});
+
+  cpu::CpuOptions cpu_options;
+  cpu_options.threads = options.threads;
+  s->cpu = cpu::make_cpu_backend(cpu_options);
+  plan::ExecutorOptions e;
+  e.backends = {s->cpu.get()};
+  e.max_plans = options.max_plans;
+  e.specialize = [s](ir::Graph& graph) {
+    passes::PassOptions p = pass_options(s->options);
+    if (!p.dump_dir.empty()) p.dump_dir += fmt::format("/plan{}", s->plans_dumped.load());
+    passes::run_pipeline(graph, passes::Stage::Plan, p);
+  };
+  e.on_plan = [s](const plan::Plan& plan) {
+    int index = s->plans_dumped++;
+    if (s->options.dump_plan.empty()) return;
+    std::filesystem::create_directories(s->options.dump_plan);
+    std::ofstream(fmt::format("{}/plan{}.txt", s->options.dump_plan, index)) << plan::to_text(plan);
+  };
+  s->executor = std::make_unique<plan::Executor>(g, e);
+  return std::unique_ptr<Session>(new Session(std::move(state)));
+}
+
+const std::vector<Port>& Session::inputs() const { return state_->inputs; }
+const std::vector<Port>& Session::outputs() const { return state_->outputs; }
+const ir::Model& Session::model() const { return state_->model; }
+std::string Session::device() const { return cpu::describe(*state_->cpu); }
+
+std::vector<Tensor> Session::run(const NamedTensors& inputs, std::span<const std::string> outputs) const {
+  std::vector<size_t> wanted = chosen(state_->outputs, outputs);
+  std::vector<Tensor> results = state_->executor->run(ordered(*state_->model.graph, state_->inputs, inputs));
+  if (outputs.empty()) return results;
+  std::vector<Tensor> picked;
+  for (size_t i : wanted) picked.push_back(results[i]);
+  return picked;
+}
+
+std::vector<Tensor> Session::profile(const NamedTensors& inputs, std::vector<StepTime>& steps) const {
+  Recorder recorder(steps);
+  return state_->executor->run(ordered(*state_->model.graph, state_->inputs, inputs), &recorder);
+}
+
+std::shared_ptr<const plan::Plan> Session::plan_for(const NamedTensors& inputs) const {
+  return state_->executor->plan_for(ordered(*state_->model.graph, state_->inputs, inputs));
+}
+
+MemoryReport Session::memory() const {
+  MemoryReport r;
+  for (const auto& v : state_->model.graph->values())
+    if (v->is_constant()) r.weights_bytes += v->constant.size_bytes();
+  r.arena_bytes = state_->executor->arena_bytes();
+  return r;
+}
+
+}  // namespace hf
