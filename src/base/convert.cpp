@@ -16,7 +16,8 @@ int sign_extend(uint8_t v, int width) { return v >= (1 << (width - 1)) ? v - (1 
 
 template <class To, class From>
 To convert_one(From v) {
-  if constexpr (std::is_same_v<To, bool>) return v != From(0);
+  if constexpr (std::is_same_v<To, bool>)
+    return v != From(0);
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (std::isnan(v)) return 0;
     if constexpr (std::is_same_v<To, uint64_t>) {
@@ -25,7 +26,8 @@ To convert_one(From v) {
     if (v >= From(9.2233720368547758e18)) return static_cast<To>(INT64_MAX);
     if (v <= From(-9.2233720368547758e18)) return static_cast<To>(INT64_MIN);
     return static_cast<To>(static_cast<int64_t>(v));
-  } else return static_cast<To>(v);
+  } else
+    return static_cast<To>(v);
 }
 
 template <class From, class T>
@@ -140,7 +142,7 @@ void write_elements(const T* from, Tensor& to) {
   }
 }
 
-#define HF_INSTANTIATE(T)                              \
+#define HF_INSTANTIATE(T)                            \
   template void read_elements<T>(const Tensor&, T*); \
   template void write_elements<T>(const T*, Tensor&);
 HF_INSTANTIATE(float)

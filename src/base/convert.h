@@ -1,4 +1,5 @@
-// Elements of any dtype as the one type an algorithm computes in: what lets an operator have one body and not one a type.
+// Elements of any dtype as the one type an algorithm computes in: what lets an operator have one body and not one a
+// type.
 #pragma once
 #include <vector>
 
@@ -7,13 +8,14 @@
 
 namespace hf {
 
-/// Converts all elements of `from` (any numeric or bool dtype, sub-byte included) into `to[0..size)`. T is float, double,
-/// int64_t, uint64_t, int32_t, uint8_t or bool. Throws Unsupported for strings and complex.
+/// Converts all elements of `from` (any numeric or bool dtype, sub-byte included) into `to[0..size)`. T is float,
+/// double, int64_t, uint64_t, int32_t, uint8_t or bool. Throws Unsupported for strings and complex.
 template <class T>
 void read_elements(const Tensor& from, T* to);
 
-/// Converts `from[0..size)` to `to`'s dtype. Floats to narrower floats round to nearest even; floats to integers truncate
-/// toward zero, out of range as a C++ cast through int64 would (ONNX leaves it undefined); anything to bool is != 0.
+/// Converts `from[0..size)` to `to`'s dtype. Floats to narrower floats round to nearest even; floats to integers
+/// truncate toward zero, out of range as a C++ cast through int64 would (ONNX leaves it undefined); anything to bool is
+/// != 0.
 template <class T>
 void write_elements(const T* from, Tensor& to);
 

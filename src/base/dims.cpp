@@ -75,8 +75,7 @@ Dims broadcast(const Dims& a, const Dims& b) {
 }
 
 int normalize_axis(int64_t axis, int rank, const char* name) {
-  if (axis < -rank || axis >= rank)
-    fail(Code::InvalidModel, "{} {} is outside [{}, {}]", name, axis, -rank, rank - 1);
+  if (axis < -rank || axis >= rank) fail(Code::InvalidModel, "{} {} is outside [{}, {}]", name, axis, -rank, rank - 1);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

@@ -20,32 +20,19 @@ struct Row {
 };
 
 constexpr std::array<Row, kDTypeCount> kRows = {{
-    {"undefined", "", 0, Kind::Other},
-    {"float32", "float", 32, Kind::Float},
-    {"uint8", "", 8, Kind::Unsigned},
-    {"int8", "", 8, Kind::Signed},
-    {"uint16", "", 16, Kind::Unsigned},
-    {"int16", "", 16, Kind::Signed},
-    {"int32", "", 32, Kind::Signed},
-    {"int64", "", 64, Kind::Signed},
-    {"string", "", 0, Kind::Other},
-    {"bool", "", 8, Kind::Other},
-    {"float16", "half", 16, Kind::Float},
-    {"float64", "double", 64, Kind::Float},
-    {"uint32", "", 32, Kind::Unsigned},
-    {"uint64", "", 64, Kind::Unsigned},
-    {"complex64", "", 64, Kind::Other},
-    {"complex128", "", 128, Kind::Other},
-    {"bfloat16", "", 16, Kind::Float},
-    {"float8e4m3fn", "", 8, Kind::Float},
-    {"float8e4m3fnuz", "", 8, Kind::Float},
-    {"float8e5m2", "", 8, Kind::Float},
-    {"float8e5m2fnuz", "", 8, Kind::Float},
-    {"uint4", "", 4, Kind::Unsigned},
-    {"int4", "", 4, Kind::Signed},
-    {"float4e2m1", "", 4, Kind::Float},
-    {"float8e8m0", "", 8, Kind::Float},
-    {"uint2", "", 2, Kind::Unsigned},
+    {"undefined", "", 0, Kind::Other},      {"float32", "float", 32, Kind::Float},
+    {"uint8", "", 8, Kind::Unsigned},       {"int8", "", 8, Kind::Signed},
+    {"uint16", "", 16, Kind::Unsigned},     {"int16", "", 16, Kind::Signed},
+    {"int32", "", 32, Kind::Signed},        {"int64", "", 64, Kind::Signed},
+    {"string", "", 0, Kind::Other},         {"bool", "", 8, Kind::Other},
+    {"float16", "half", 16, Kind::Float},   {"float64", "double", 64, Kind::Float},
+    {"uint32", "", 32, Kind::Unsigned},     {"uint64", "", 64, Kind::Unsigned},
+    {"complex64", "", 64, Kind::Other},     {"complex128", "", 128, Kind::Other},
+    {"bfloat16", "", 16, Kind::Float},      {"float8e4m3fn", "", 8, Kind::Float},
+    {"float8e4m3fnuz", "", 8, Kind::Float}, {"float8e5m2", "", 8, Kind::Float},
+    {"float8e5m2fnuz", "", 8, Kind::Float}, {"uint4", "", 4, Kind::Unsigned},
+    {"int4", "", 4, Kind::Signed},          {"float4e2m1", "", 4, Kind::Float},
+    {"float8e8m0", "", 8, Kind::Float},     {"uint2", "", 2, Kind::Unsigned},
     {"int2", "", 2, Kind::Signed},
 }};
 
@@ -54,9 +41,9 @@ struct Format {
   int exponent_bits;
   int mantissa_bits;
   int bias;
-  bool has_inf;    // exponent of all ones is infinity (mantissa 0) or NaN
-  bool is_fnuz;    // 0x80 is the only NaN, no negative zero, no infinity
-  bool has_nan;    // all ones is NaN (E4M3FN)
+  bool has_inf;  // exponent of all ones is infinity (mantissa 0) or NaN
+  bool is_fnuz;  // 0x80 is the only NaN, no negative zero, no infinity
+  bool has_nan;  // all ones is NaN (E4M3FN)
 };
 
 constexpr Format format_of(DType t) {
@@ -97,7 +84,7 @@ Half to_half(float f) {
   uint32_t u = std::bit_cast<uint32_t>(f), sign = (u >> 16) & 0x8000, magnitude = u & 0x7fffffff;
   if (magnitude > 0x7f800000) return {static_cast<uint16_t>(sign | 0x7e00)};
   if (magnitude >= 0x477ff000) return {static_cast<uint16_t>(sign | 0x7c00)};  // rounds past 65504
-  if (magnitude < 0x38800000) {                                               // below 2^-14: subnormal, unit 2^-24
+  if (magnitude < 0x38800000) {                                                // below 2^-14: subnormal, unit 2^-24
     float scaled = std::bit_cast<float>(magnitude) * 0x1p24f;
     return {static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(scaled)))};
   }
@@ -142,7 +129,7 @@ uint8_t float_to_small_float(DType t, float v, bool saturate) {
   uint8_t sign = std::signbit(v) ? static_cast<uint8_t>(1 << (total - 1)) : 0;
   uint8_t nan = f.is_fnuz ? 0x80 : static_cast<uint8_t>(sign | (top << f.mantissa_bits) | full);
   // The largest finite code: all ones, less what infinity and NaN take.
-  uint8_t largest = static_cast<uint8_t>(f.has_inf ? ((top - 1) << f.mantissa_bits) | full
+  uint8_t largest = static_cast<uint8_t>(f.has_inf                 ? ((top - 1) << f.mantissa_bits) | full
                                          : f.has_nan && !f.is_fnuz ? (top << f.mantissa_bits) | (full - 1)
                                                                    : (top << f.mantissa_bits) | full);
   uint8_t infinity = static_cast<uint8_t>(sign | (top << f.mantissa_bits));

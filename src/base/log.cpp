@@ -44,8 +44,10 @@ void set_filter(std::string_view filter) {
     std::string_view part = filter.substr(0, filter.find(','));
     filter.remove_prefix(part.size() < filter.size() ? part.size() + 1 : part.size());
     size_t equals = part.find('=');
-    if (equals == std::string_view::npos) everywhere = level_from_name(part);
-    else channels[std::string(part.substr(0, equals))] = level_from_name(part.substr(equals + 1));
+    if (equals == std::string_view::npos)
+      everywhere = level_from_name(part);
+    else
+      channels[std::string(part.substr(0, equals))] = level_from_name(part.substr(equals + 1));
   }
   std::lock_guard lock(state().mutex);
   state().everywhere = everywhere;

@@ -77,8 +77,10 @@ std::vector<std::string>& Tensor::strings() {
 Tensor Tensor::clone() const {
   if (!defined()) return {};
   Tensor t(dtype_, dims_);
-  if (dtype_ == DType::String) t.strings() = strings();
-  else if (size_bytes()) std::memcpy(t.raw(), raw(), static_cast<size_t>(size_bytes()));
+  if (dtype_ == DType::String)
+    t.strings() = strings();
+  else if (size_bytes())
+    std::memcpy(t.raw(), raw(), static_cast<size_t>(size_bytes()));
   return t;
 }
 

@@ -111,7 +111,9 @@ class Node {
   /// All graphs among the attributes, in the order of the attributes' names.
   std::vector<std::shared_ptr<Graph>> subgraphs() const;
 
-  bool is(std::string_view op_name, std::string_view op_domain = "") const { return op == op_name && domain == op_domain; }
+  bool is(std::string_view op_name, std::string_view op_domain = "") const {
+    return op == op_name && domain == op_domain;
+  }
   /// "'conv1' (Conv)"
   std::string text() const;
 
@@ -216,8 +218,8 @@ struct Model {
   std::map<std::string, std::string> metadata;  // metadata_props
 };
 
-/// The invariants of the IR: uses, producers, topological order, captures, recursively. Throws Internal naming the first
-/// one that does not hold.
+/// The invariants of the IR: uses, producers, topological order, captures, recursively. Throws Internal naming the
+/// first one that does not hold.
 void verify(const Graph& g);
 
 /// The graph as text, one node a line; constants by type, and by value when they have at most 8 elements:

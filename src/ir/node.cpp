@@ -35,9 +35,7 @@ const std::vector<float>& Node::floats(std::string_view a) const { return get_at
 const std::vector<std::string>& Node::strings(std::string_view a) const {
   return get_attr<std::vector<std::string>>(*this, a);
 }
-std::vector<int64_t> Node::ints_or_empty(std::string_view a) const {
-  return has(a) ? ints(a) : std::vector<int64_t>{};
-}
+std::vector<int64_t> Node::ints_or_empty(std::string_view a) const { return has(a) ? ints(a) : std::vector<int64_t>{}; }
 
 std::vector<std::shared_ptr<Graph>> Node::subgraphs() const {
   std::vector<std::shared_ptr<Graph>> all;

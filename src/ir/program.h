@@ -8,9 +8,9 @@ namespace hf::ir {
 
 /// One elementwise operator. Arguments are registers: 0 .. inputs-1 are the program's inputs, then one a step.
 struct Step {
-  std::string op;           // ONNX name of a row of ops/pointwise.def: "Add", "Relu", "Clip", ...
-  std::vector<int> args;    // registers; their number is the row's arity
-  std::vector<float> attrs; // the row's attributes in its order (LeakyRelu: alpha)
+  std::string op;            // ONNX name of a row of ops/pointwise.def: "Add", "Relu", "Clip", ...
+  std::vector<int> args;     // registers; their number is the row's arity
+  std::vector<float> attrs;  // the row's attributes in its order (LeakyRelu: alpha)
 };
 
 /// All registers have one float dtype and broadcast to the shape of the result, which is the last step's register. A

@@ -56,8 +56,8 @@ class Shape {
   std::vector<Dim> dims_;
 };
 
-/// What is certain when both hold of one value: known beats named beats unknown. Throws InvalidModel if two known extents
-/// or the ranks differ.
+/// What is certain when both hold of one value: known beats named beats unknown. Throws InvalidModel if two known
+/// extents or the ranks differ.
 Shape merge(const Shape& a, const Shape& b);
 
 }  // namespace hf::ir

@@ -38,15 +38,17 @@ void print(const Graph& g, int depth, std::string& out) {
     }
     return s;
   };
-  out += fmt::format("{}graph '{}' ({}) captures ({})\n", pad, g.name, values(g.inputs(), true), values(g.captures(), true));
+  out += fmt::format("{}graph '{}' ({}) captures ({})\n", pad, g.name, values(g.inputs(), true),
+                     values(g.captures(), true));
   for (const auto& v : g.values())
     if (v->is_constant())
       out += fmt::format("{}  %{}: {} = {{{}}}\n", pad, v->name, v->type_text(), number_text(v->constant));
   for (const Node* n = g.first(); n; n = n->next()) {
-    out += fmt::format("{}  {} = {}{}{}({})", pad, values(n->outputs(), true), n->domain, n->domain.empty() ? "" : ".", n->op,
-                       values(n->inputs(), false));
+    out += fmt::format("{}  {} = {}{}{}({})", pad, values(n->outputs(), true), n->domain, n->domain.empty() ? "" : ".",
+                       n->op, values(n->inputs(), false));
     std::string attrs;
-    for (const auto& [key, attr] : n->attrs) attrs += (attrs.empty() ? "" : ", ") + key + " = " + std::visit(AttrText{}, attr);
+    for (const auto& [key, attr] : n->attrs)
+      attrs += (attrs.empty() ? "" : ", ") + key + " = " + std::visit(AttrText{}, attr);
     if (!attrs.empty()) out += " {" + attrs + "}";
     if (n->epilogue) out += fmt::format(" epilogue[{}] {{{}}}", n->epilogue_inputs, n->epilogue->text());
     out += fmt::format("  # '{}'\n", n->name);

@@ -31,9 +31,8 @@ void verify(const Graph& g) {
       if (!v) continue;
       check(owned.count(v) != 0, "a node's input belongs to the graph");
       check(ready.count(v) != 0, "a node's input is made before it");
-      bool known = std::any_of(v->uses().begin(), v->uses().end(), [&](const Use& u) {
-        return u.node == n && u.index == static_cast<int>(i);
-      });
+      bool known = std::any_of(v->uses().begin(), v->uses().end(),
+                               [&](const Use& u) { return u.node == n && u.index == static_cast<int>(i); });
       check(known, "a value knows its uses");
     }
     for (size_t i = 0; i < n->outputs().size(); ++i) {

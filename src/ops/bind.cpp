@@ -13,15 +13,14 @@ const AttrDef* find_attr(const OpDef& def, std::string_view attr, int opset) {
     if (opset >= a.since && opset <= a.until) return &a;
     other = &a;
   }
-  if (other)
-    fail(Code::InvalidModel, "attribute '{}' does not belong to {} at opset {}", attr, def.name, opset);
+  if (other) fail(Code::InvalidModel, "attribute '{}' does not belong to {} at opset {}", attr, def.name, opset);
   return nullptr;
 }
 
 void check_count(const char* what, int got, int least, int most) {
   if (got < least || (most >= 0 && got > most))
     fail(Code::InvalidModel, "{} {}, wanted {}", got, what,
-         most < 0 ? fmt::format("at least {}", least)
+         most < 0        ? fmt::format("at least {}", least)
          : least == most ? std::to_string(least)
                          : fmt::format("{} to {}", least, most));
 }

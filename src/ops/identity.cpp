@@ -4,14 +4,12 @@
 namespace hf::ops {
 namespace {
 
-
-
 void identity(Eval& e) { e.out() = e.in(0); }
 
 constexpr AttrDef constant_attrs[] = {
-    optional_attr("value", AttrType::Tensor),        optional_attr("value_float", AttrType::Float),
-    optional_attr("value_floats", AttrType::Floats), optional_attr("value_int", AttrType::Int),
-    optional_attr("value_ints", AttrType::Ints),     optional_attr("value_string", AttrType::String),
+    optional_attr("value", AttrType::Tensor),          optional_attr("value_float", AttrType::Float),
+    optional_attr("value_floats", AttrType::Floats),   optional_attr("value_int", AttrType::Int),
+    optional_attr("value_ints", AttrType::Ints),       optional_attr("value_string", AttrType::String),
     optional_attr("value_strings", AttrType::Strings),
 };
 
@@ -52,7 +50,11 @@ void constant(Eval& e) { e.out() = value_of(e.node); }
 
 constexpr OpDef defs[] = {
     {.name = "Identity", .infer = infer_same, .reference = identity},
-    {.name = "Constant", .min_inputs = 0, .max_inputs = 0, .attrs = constant_attrs, .infer = infer_constant,
+    {.name = "Constant",
+     .min_inputs = 0,
+     .max_inputs = 0,
+     .attrs = constant_attrs,
+     .infer = infer_constant,
      .reference = constant},
 };
 

@@ -123,11 +123,16 @@ Shape broadcast_shapes(const Shape& a, const Shape& b) {
     bool one_a = da.value == 1, one_b = db.value == 1;
     if (da.known() && db.known() && !one_a && !one_b && da.value != db.value)
       fail(Code::InvalidModel, "shapes {} and {} do not broadcast", a.text(), b.text());
-    if (one_a) out[i] = db;
-    else if (one_b) out[i] = da;
-    else if (da.known()) out[i] = da;  // the other is equal to it or 1
-    else if (db.known()) out[i] = db;
-    else if (da.same(db)) out[i] = da;
+    if (one_a)
+      out[i] = db;
+    else if (one_b)
+      out[i] = da;
+    else if (da.known())
+      out[i] = da;  // the other is equal to it or 1
+    else if (db.known())
+      out[i] = db;
+    else if (da.same(db))
+      out[i] = da;
   }
   return out;
 }

@@ -1,7 +1,7 @@
 // OpDef: what one operator is. This folder holds them all, a family a file; ops.def names the families.
 //
-// A file has, in this order: attributes, upgrade, infer, reference, the OpDefs, the list function. Elementwise operators
-// are rows of pointwise.def instead.
+// A file has, in this order: attributes, upgrade, infer, reference, the OpDefs, the list function. Elementwise
+// operators are rows of pointwise.def instead.
 #pragma once
 #include <functional>
 #include <span>
@@ -117,8 +117,8 @@ class SubgraphRunner {
   ~SubgraphRunner() = default;
 };
 
-/// One evaluation of a node. Outputs whose shape infer() could tell from the inputs' tensors are allocated; the others are
-/// undefined and the reference assigns them. An output that the node does not want may be left alone.
+/// One evaluation of a node. Outputs whose shape infer() could tell from the inputs' tensors are allocated; the others
+/// are undefined and the reference assigns them. An output that the node does not want may be left alone.
 class Eval {
  public:
   const Node& node;
@@ -132,18 +132,18 @@ class Eval {
   bool wants(int i) const { return i < static_cast<int>(outputs.size()) && node.output(i); }
 };
 
-/// One operator. Reference functions are plain loops that compute in float (double for float64, int64 for integers), take
-/// every attribute and dtype the standard allows, check data that infer could not see (indices: InvalidArgument), and
-/// never read outside their tensors. They are thread-safe.
+/// One operator. Reference functions are plain loops that compute in float (double for float64, int64 for integers),
+/// take every attribute and dtype the standard allows, check data that infer could not see (indices: InvalidArgument),
+/// and never read outside their tensors. They are thread-safe.
 struct OpDef {
   std::string_view name;
   std::string_view domain = "";
-  int since = 1;         // the first opset that has it
-  int until = kNewest;   // the last one, for operators that were removed
+  int since = 1;        // the first opset that has it
+  int until = kNewest;  // the last one, for operators that were removed
   int min_inputs = 1;
-  int max_inputs = 1;    // -1: any number
+  int max_inputs = 1;  // -1: any number
   int min_outputs = 1;
-  int max_outputs = 1;   // -1: any number
+  int max_outputs = 1;  // -1: any number
   std::span<const AttrDef> attrs = {};
   /// Rewrites a node of `opset` into the newest form, once, at load. Null: all forms since 7 read the same.
   void (*upgrade)(ir::Graph&, Node&, int opset) = nullptr;
@@ -160,8 +160,8 @@ std::span<const OpDef* const> all_ops();
 const OpDef* find_op(std::string_view name, std::string_view domain);
 
 /// Makes a node as the model has it complete: finds its definition, checks the numbers of inputs and outputs and the
-/// attributes' names and types, fills in defaults, upgrades it from `opset` to the newest form. Throws Unsupported for an
-/// unknown operator, InvalidModel for anything the operator's schema forbids.
+/// attributes' names and types, fills in defaults, upgrades it from `opset` to the newest form. Throws Unsupported for
+/// an unknown operator, InvalidModel for anything the operator's schema forbids.
 void bind(ir::Graph& g, Node& n, int opset);
 
 /// A new bound and inferred node in the newest form, for passes and tests: `attrs` need not name defaults.
@@ -172,8 +172,8 @@ Node* add_op(ir::Graph& g, std::string op, std::vector<ir::Value*> inputs, ir::A
 /// known). InvalidModel if they contradict.
 void infer_node(Node& n);
 
-/// Evaluates a node with its reference function and epilogue. `inputs` as Node::inputs(); returns its outputs (undefined
-/// where the node has none). Throws Unsupported if there is no reference.
+/// Evaluates a node with its reference function and epilogue. `inputs` as Node::inputs(); returns its outputs
+/// (undefined where the node has none). Throws Unsupported if there is no reference.
 std::vector<Tensor> evaluate(const Node& n, std::span<const Tensor* const> inputs, SubgraphRunner* runner = nullptr);
 /// The same with outputs given: those that are defined have the right dtype and dims and are written to. An output may
 /// still come back as another tensor (shared with an input, or of a shape that the data decided).

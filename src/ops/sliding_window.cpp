@@ -1,9 +1,8 @@
 // Sliding windows (window.h): attributes to pads, extents and offsets.
-#include "ops/window.h"
-
 #include <algorithm>
 
 #include "base/error.h"
+#include "ops/window.h"
 
 namespace hf::ops {
 namespace {

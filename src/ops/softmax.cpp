@@ -8,19 +8,16 @@ namespace hf::ops {
 namespace {
 
 constexpr AttrDef attrs[] = {
-    int_attr("axis", 1, 1, 12),
-    int_attr("axis", -1, 13),
+    int_attr("axis", 1, 1, 12), int_attr("axis", -1, 13),
     optional_attr("flatten", AttrType::Int, kOurs),  // ours, set by upgrade
 };
 
-// Before opset 13 the input is seen as a matrix: all dims from `axis` (default 1) on are one row. When axis is the last one
-// that is today's meaning.
+// Before opset 13 the input is seen as a matrix: all dims from `axis` (default 1) on are one row. When axis is the last
+// one that is today's meaning.
 void upgrade(ir::Graph&, Node& n, int opset) {
   if (opset >= 13) return;
   n.attrs["flatten"] = int64_t{1};
 }
-
-
 
 void infer(Infer& in) {
   if (in.rank(0) >= 0) normalize_axis(in.node.i("axis"), std::max(in.rank(0), 1));
@@ -52,7 +49,8 @@ void reference(Eval& e) {
   const Tensor& x = e.in(0);
   int axis = x.rank() ? normalize_axis(e.node.i("axis"), x.rank()) : 0;
   bool flatten = e.node.has("flatten");
-  int64_t outer = x.dims().count(0, axis), n = x.rank() ? (flatten ? x.dims().count(axis, x.rank()) : x.dims()[axis]) : 1;
+  int64_t outer = x.dims().count(0, axis),
+          n = x.rank() ? (flatten ? x.dims().count(axis, x.rank()) : x.dims()[axis]) : 1;
   int64_t inner = flatten || !x.rank() ? 1 : x.dims().count(axis + 1, x.rank());
   dispatch_float(x.dtype(), [&]<class T>(T) {
     ReadAs<T> in(x);

@@ -87,7 +87,9 @@ bool merge_transposes(ir::Graph& g, Node* n) {
 
 // A Reshape (or the like) of a Reshape is one Reshape when the final shape is known.
 bool merge_reshapes(ir::Graph& g, Node* n) {
-  auto reshapes = [](const Node* x) { return x->is("Reshape") || x->is("Flatten") || x->is("Squeeze") || x->is("Unsqueeze"); };
+  auto reshapes = [](const Node* x) {
+    return x->is("Reshape") || x->is("Flatten") || x->is("Squeeze") || x->is("Unsqueeze");
+  };
   if (!reshapes(n) || !n->output()->shape.is_static()) return false;
   Node* before = n->input(0)->producer();
   if (!before || !reshapes(before)) return false;

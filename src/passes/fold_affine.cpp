@@ -120,8 +120,10 @@ bool expand_batch_norm(ir::Graph& g, const PassOptions&) {
       shift[c] = static_cast<float>(p(2)[c] - s * p(3)[c]);
     }
     int rank = x->shape.rank();
-    Node* mul = ops::add_op(g, "Mul", {n->input(0), g.add_constant(n->name + "/scale", channel_constant(scale, rank))}, {}, 1, n);
-    Node* add = ops::add_op(g, "Add", {mul->output(), g.add_constant(n->name + "/shift", channel_constant(shift, rank))}, {}, 1, n);
+    Node* mul = ops::add_op(g, "Mul", {n->input(0), g.add_constant(n->name + "/scale", channel_constant(scale, rank))},
+                            {}, 1, n);
+    Node* add = ops::add_op(
+        g, "Add", {mul->output(), g.add_constant(n->name + "/shift", channel_constant(shift, rank))}, {}, 1, n);
     mul->name = n->name + "/scale";
     add->origins.push_back(n->name);
     replace_node(g, n, add);

@@ -95,8 +95,10 @@ std::vector<Node*> cluster_of(Node* root) {
     for (size_t i = 0; i < cluster.size() && !grown; ++i)
       for (Value* v : cluster[i]->inputs()) {
         Node* p = v ? v->producer() : nullptr;
-        if (!p || inside(p) || v->graph_outputs() || !is_fusable(p) || !(v->shape.get() == root->output()->shape.get())) continue;
-        if (!std::all_of(v->uses().begin(), v->uses().end(), [&](const ir::Use& u) { return inside(u.node); })) continue;
+        if (!p || inside(p) || v->graph_outputs() || !is_fusable(p) || !(v->shape.get() == root->output()->shape.get()))
+          continue;
+        if (!std::all_of(v->uses().begin(), v->uses().end(), [&](const ir::Use& u) { return inside(u.node); }))
+          continue;
         cluster.push_back(p);
         grown = true;
         break;
@@ -123,7 +125,8 @@ bool fuse_cluster(ir::Graph& g, Node* root, std::vector<Node*> cluster, const st
     for (Value* v : n->inputs()) args.push_back(v ? registers.at(v) : -1);
     registers[n->output()] = ops::add_steps(program, *n, args);
   }
-  if (registers[root->output()] != program.result() || program.steps.empty() || program.steps.size() > kMaxSteps) return false;
+  if (registers[root->output()] != program.result() || program.steps.empty() || program.steps.size() > kMaxSteps)
+    return false;
   Node* fused = g.add_node("Pointwise", {inputs[0]}, 1, root, "hipforge");
   fused->name = root->name;
   fused->def = ops::find_op("Pointwise", "hipforge");
@@ -150,7 +153,9 @@ bool fuse_epilogues(ir::Graph& g, const PassOptions&) {
     Node* best = nullptr;
     for (Value* v : n->inputs()) {
       Node* p = v ? v->producer() : nullptr;
-      if (is_product(p) && v->uses().size() == 1 && !v->graph_outputs() && (!best || position.at(p) > position.at(best))) best = p;
+      if (is_product(p) && v->uses().size() == 1 && !v->graph_outputs() &&
+          (!best || position.at(p) > position.at(best)))
+        best = p;
     }
     changed |= best && absorb(g, best, n);
   }

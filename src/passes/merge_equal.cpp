@@ -22,15 +22,18 @@ bool equal(const ir::Attr& a, const ir::Attr& b) {
   return std::visit(
       [&](const auto& x) {
         using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, Tensor>) return false;
-        else return x == std::get<T>(b);
+        if constexpr (std::is_same_v<T, Tensor>)
+          return false;
+        else
+          return x == std::get<T>(b);
       },
       a);
 }
 
 bool equal(const Node* a, const Node* b) {
-  if (a->op != b->op || a->domain != b->domain || a->inputs() != b->inputs() || a->outputs().size() != b->outputs().size() ||
-      a->attrs.size() != b->attrs.size() || a->epilogue || b->epilogue || a->def->random || !a->subgraphs().empty())
+  if (a->op != b->op || a->domain != b->domain || a->inputs() != b->inputs() ||
+      a->outputs().size() != b->outputs().size() || a->attrs.size() != b->attrs.size() || a->epilogue || b->epilogue ||
+      a->def->random || !a->subgraphs().empty())
     return false;
   for (size_t i = 0; i < a->outputs().size(); ++i)
     if (!a->outputs()[i] != !b->outputs()[i]) return false;
@@ -45,7 +48,8 @@ bool merge_constants(ir::Graph& g) {
   bool changed = false;
   std::vector<std::pair<Value*, Value*>> same;
   for (const auto& v : g.values()) {
-    if (!v->is_constant() || v->dtype == DType::String || v->constant.size_bytes() > kSmallBytes || v->uses().empty()) continue;
+    if (!v->is_constant() || v->dtype == DType::String || v->constant.size_bytes() > kSmallBytes || v->uses().empty())
+      continue;
     std::string key = v->constant.text();
     key.append(static_cast<const char*>(v->constant.raw()), static_cast<size_t>(v->constant.size_bytes()));
     auto [it, fresh] = first.emplace(std::move(key), v.get());

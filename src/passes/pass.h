@@ -20,12 +20,12 @@ struct PassOptions {
   int64_t max_folded_bytes = int64_t{64} << 20;  // a constant larger than this and than its inputs is not made
 };
 
-/// When a pass runs: at load, when only symbolic shapes are known and what it does serves every plan; or for each plan, on
-/// the graph with known shapes.
+/// When a pass runs: at load, when only symbolic shapes are known and what it does serves every plan; or for each plan,
+/// on the graph with known shapes.
 enum class Stage : uint8_t { Load, Plan };
 
-/// A rewrite: true if it changed something. Idempotent: a second call on its result changes nothing. It sees one graph; the
-/// runner also calls it for each subgraph, unless it goes into them itself.
+/// A rewrite: true if it changed something. Idempotent: a second call on its result changes nothing. It sees one graph;
+/// the runner also calls it for each subgraph, unless it goes into them itself.
 struct Pass {
   std::string_view name;
   bool (*run)(ir::Graph&, const PassOptions&);
@@ -43,8 +43,8 @@ struct PassTime {
 /// The ordered list.
 std::span<const Pass> pipeline();
 
-/// Runs the pipeline's passes of a stage over a graph and its subgraphs. What a pass throws gets its name as context, and
-/// with a dump folder the graph before it is kept there. Returns the time of each.
+/// Runs the pipeline's passes of a stage over a graph and its subgraphs. What a pass throws gets its name as context,
+/// and with a dump folder the graph before it is kept there. Returns the time of each.
 std::vector<PassTime> run_pipeline(ir::Graph& g, Stage stage, const PassOptions& options);
 
 // ---- The passes.
@@ -53,7 +53,8 @@ std::vector<PassTime> run_pipeline(ir::Graph& g, Stage stage, const PassOptions&
 /// optimisation only integers, that is, shape arithmetic); Shape and Size of known shapes too.
 bool propagate(ir::Graph& g, const PassOptions&);
 /// Removes nodes that nobody uses and operators that do nothing: Identity, Dropout at inference, Cast to the same type,
-/// Transpose in order, Reshape to the same shape, Concat of one, and so on; merges a Transpose or Reshape with the next.
+/// Transpose in order, Reshape to the same shape, Concat of one, and so on; merges a Transpose or Reshape with the
+/// next.
 bool clean_up(ir::Graph& g, const PassOptions&);
 /// One node in the place of equal ones, and one constant in the place of equal small ones.
 bool merge_equal(ir::Graph& g, const PassOptions&);

@@ -38,8 +38,9 @@ void dump(const ir::Graph& g, const std::string& dir, int index, std::string_vie
 bool run_everywhere(const Pass& pass, ir::Graph& g, const PassOptions& options) {
   bool changed = false;
   // Subgraphs first: what they no longer capture, the outer graph need not compute.
-  if (!pass.recurses) for (ir::Node* n : g.nodes())
-    for (const auto& sub : n->subgraphs()) changed |= run_everywhere(pass, *sub, options);
+  if (!pass.recurses)
+    for (ir::Node* n : g.nodes())
+      for (const auto& sub : n->subgraphs()) changed |= run_everywhere(pass, *sub, options);
   changed |= pass.run(g, options);
   g.sweep();
   return changed;

@@ -109,14 +109,16 @@ std::optional<Activation> activation(const Value* x, const Value* v, double numb
     if (sigmoid->input(0) == x) return Activation{"Swish", {{"alpha", 1.0f}}};
     Product p;
     collect(sigmoid->input(0), true, p);
-    if (p.factors.size() == 1 && p.factors[0] == x) return Activation{"Swish", {{"alpha", static_cast<float>(p.number)}}};
+    if (p.factors.size() == 1 && p.factors[0] == x)
+      return Activation{"Swish", {{"alpha", static_cast<float>(p.number)}}};
   }
-  if (const Node* hard = made_by(v, "HardSigmoid"); hard && number == 1 && hard->input(0) == x &&
-                                                    near(hard->f("alpha"), 1.0 / 6) && hard->f("beta") == 0.5f)
+  if (const Node* hard = made_by(v, "HardSigmoid");
+      hard && number == 1 && hard->input(0) == x && near(hard->f("alpha"), 1.0 / 6) && hard->f("beta") == 0.5f)
     return Activation{"HardSwish", {}};
   if (const Node* clip = made_by(v, "Clip"); clip && near(number, 1.0 / 6)) {
     auto low = scalar_of(clip->input(1)), high = scalar_of(clip->input(2));
-    if (low == 0.0 && high == 6.0 && beside_scalar(clip->input(0), "Add", c) == x && c == 3) return Activation{"HardSwish", {}};
+    if (low == 0.0 && high == 6.0 && beside_scalar(clip->input(0), "Add", c) == x && c == 3)
+      return Activation{"HardSwish", {}};
   }
   return std::nullopt;
 }
@@ -141,7 +143,8 @@ bool recognize_activation(ir::Graph& g, Node* n) {
 // Mean over the last axis, kept.
 Value* last_mean_of(const Value* v) {
   const Node* n = made_by(v, "ReduceMean");
-  if (!n || !n->i("keepdims") || !n->input(1) || !n->input(1)->is_constant() || !n->input(0)->shape.ranked()) return nullptr;
+  if (!n || !n->i("keepdims") || !n->input(1) || !n->input(1)->is_constant() || !n->input(0)->shape.ranked())
+    return nullptr;
   std::vector<int64_t> axes = to_ints(n->input(1)->constant);
   bool last = axes.size() == 1 && (axes[0] == -1 || axes[0] == n->input(0)->shape.rank() - 1);
   return last ? n->input(0) : nullptr;
@@ -182,7 +185,8 @@ bool recognize_layer_norm(ir::Graph& g, Node* div) {
   }
   std::vector<Value*> inputs = {x, scale};
   if (bias) inputs.push_back(bias);
-  Node* made = ops::add_op(g, "LayerNormalization", inputs, {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(epsilon)}}, 1, last);
+  Node* made = ops::add_op(g, "LayerNormalization", inputs,
+                           {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(epsilon)}}, 1, last);
   made->origins.push_back(div->name);
   replace_node(g, last, made);
   return true;

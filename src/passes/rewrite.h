@@ -10,8 +10,8 @@ namespace hf::passes {
 /// The number, if the value is a constant of one element.
 std::optional<double> scalar_of(const ir::Value* v);
 
-/// If `v` is a constant that gives one number a channel of a tensor of this rank (shape [1, C, 1, ...], [C, 1, ...] or one
-/// element): the numbers, C of them (one repeated). None else.
+/// If `v` is a constant that gives one number a channel of a tensor of this rank (shape [1, C, 1, ...], [C, 1, ...] or
+/// one element): the numbers, C of them (one repeated). None else.
 std::optional<std::vector<float>> per_channel(const ir::Value* v, int rank, int64_t channels);
 
 /// Puts `made` in the place of `n`'s output 0: uses, name and origins. `n` must have no other used output.

@@ -34,7 +34,8 @@ struct Layout {
   }
 };
 
-/// Compiled work for one node, for fixed shapes and layouts. Immutable: run() may be called from several threads at once.
+/// Compiled work for one node, for fixed shapes and layouts. Immutable: run() may be called from several threads at
+/// once.
 class Kernel {
  public:
   virtual ~Kernel() = default;

@@ -75,7 +75,8 @@ struct Executor::Entry {
 class Executor::Runner final : public ops::SubgraphRunner {
  public:
   Runner(Executor& executor, Entry* entry) : executor_(executor), entry_(entry) {}
-  std::vector<Tensor> run(const Graph& graph, std::span<const Tensor> inputs, std::span<const Tensor> captures) override {
+  std::vector<Tensor> run(const Graph& graph, std::span<const Tensor> inputs,
+                          std::span<const Tensor> captures) override {
     Executor& e = entry_ ? entry_->child(graph, executor_.options_) : executor_.child(graph);
     std::vector<Tensor> all(inputs.begin(), inputs.end());
     all.insert(all.end(), captures.begin(), captures.end());
@@ -191,7 +192,8 @@ std::vector<Tensor> Executor::run_entry(Entry& entry, std::span<const Tensor> in
     }
   }
   auto tensor_at = [&](const OutputSource& source) {  // a view; whoever keeps it clones it
-    if (source.place.kind == Place::Input) return inputs[static_cast<size_t>(source.place.offset)].reshaped(source.dims);
+    if (source.place.kind == Place::Input)
+      return inputs[static_cast<size_t>(source.place.offset)].reshaped(source.dims);
     return Tensor::view(source.dtype, source.dims, address(source.place));
   };
 
@@ -239,10 +241,10 @@ std::vector<Tensor> Executor::run_entry(Entry& entry, std::span<const Tensor> in
       for (size_t k = 0; k < g.inputs().size(); ++k)
         if (g.inputs()[k] == v) outputs[i] = inputs[k];
     }
-    if (outputs[i].defined() && outputs[i].dtype() != DType::String && in_arena(outputs[i])) outputs[i] = outputs[i].clone();
+    if (outputs[i].defined() && outputs[i].dtype() != DType::String && in_arena(outputs[i]))
+      outputs[i] = outputs[i].clone();
   }
-  for (size_t i = 0; i < outputs.size(); ++i)
-    check(outputs[i].defined(), "every output of a plan is made");
+  for (size_t i = 0; i < outputs.size(); ++i) check(outputs[i].defined(), "every output of a plan is made");
   return outputs;
 }
 

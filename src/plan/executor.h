@@ -22,7 +22,8 @@ class Observer {
 
 struct ExecutorOptions {
   std::vector<Backend*> backends;  // in order of preference; must outlive the executor
-  /// Brings a graph, whose inputs have just got static shapes, into the form that is planned: inference, folding, fusion.
+  /// Brings a graph, whose inputs have just got static shapes, into the form that is planned: inference, folding,
+  /// fusion.
   std::function<void(ir::Graph&)> specialize;
   size_t max_plans = 32;  // of one graph; the least recently used goes
   /// Called with each new plan (dumps, reports). May be null.
@@ -36,8 +37,8 @@ class Executor {
   Executor(const ir::Graph& graph, const ExecutorOptions& options);
   ~Executor();
 
-  /// `inputs` are the graph's inputs and then its captures, all defined, of the declared dtypes (the caller has checked).
-  /// Returns the graph's outputs; they share no storage with the arena.
+  /// `inputs` are the graph's inputs and then its captures, all defined, of the declared dtypes (the caller has
+  /// checked). Returns the graph's outputs; they share no storage with the arena.
   std::vector<Tensor> run(std::span<const Tensor> inputs, Observer* observer = nullptr);
   /// The plan for these input shapes, made if need be (with only dtypes and dims of `inputs` mattering).
   std::shared_ptr<const Plan> plan_for(std::span<const Tensor> inputs);

@@ -52,7 +52,8 @@ class Planner {
     for (const Value* v : plan_->live_out) use(v, plain_version(v), end);
     place_outputs(end);
     assign_arena();
-    for (const Value* v : plan_->live_out) plan_->live_places.push_back({final_place(plain_version(v)), v->dtype, v->shape.get()});
+    for (const Value* v : plan_->live_out)
+      plan_->live_places.push_back({final_place(plain_version(v)), v->dtype, v->shape.get()});
     return std::move(plan_);
   }
 
@@ -75,8 +76,10 @@ class Planner {
           if (v) ++remaining_[v];
         continue;
       }
-      if (waits) tail.push_back(n);
-      else plan_->breakers.push_back(n);
+      if (waits)
+        tail.push_back(n);
+      else
+        plan_->breakers.push_back(n);
       for (const Value* v : n->outputs())
         if (v) later.insert(v);
     }
@@ -222,13 +225,16 @@ class Planner {
     for (size_t i = 0; i < n.inputs().size(); ++i) {
       const Value* v = n.inputs()[i];
       bool absorbed = i < p.absorbed.size() && p.absorbed[i];
-      if (v && !absorbed) current_inputs_[i] = version(v, layout_of(p.inputs, i), v->is_constant() ? &backend : pick(v, backend));
+      if (v && !absorbed)
+        current_inputs_[i] = version(v, layout_of(p.inputs, i), v->is_constant() ? &backend : pick(v, backend));
     }
     int now = static_cast<int>(plan_->steps.size());
     for (size_t i = 0; i < n.inputs().size(); ++i) {
       if (!n.inputs()[i]) continue;
-      if (current_inputs_[i] >= 0) use(n.inputs()[i], current_inputs_[i], now);
-      else --remaining_[n.inputs()[i]];
+      if (current_inputs_[i] >= 0)
+        use(n.inputs()[i], current_inputs_[i], now);
+      else
+        --remaining_[n.inputs()[i]];
     }
     for (const Value* v : n.outputs())
       if (v) makers_[v] = &backend;
@@ -272,9 +278,7 @@ class Planner {
     plan_->steps.push_back(std::move(step));
   }
 
-  Backend* pick(const Value* v, Backend& backend) {
-    return makers_.count(v) ? makers_.at(v) : &backend;
-  }
+  Backend* pick(const Value* v, Backend& backend) { return makers_.count(v) ? makers_.at(v) : &backend; }
 
   // Lets kernels write graph outputs straight into the caller's tensors where one buffer is one output.
   void place_outputs(int end) {
@@ -298,9 +302,7 @@ class Planner {
     }
   }
 
-  Place final_place(int buffer) const {
-    return buffer < 0 ? Place{} : buffers_[static_cast<size_t>(buffer)].place;
-  }
+  Place final_place(int buffer) const { return buffer < 0 ? Place{} : buffers_[static_cast<size_t>(buffer)].place; }
 
   void assign_arena() {
     std::vector<Lifetime> lifetimes;
@@ -351,8 +353,8 @@ std::string to_text(const Plan& plan) {
     std::string inputs, outputs;
     for (const Place& p : s.inputs) inputs += (inputs.empty() ? "" : ", ") + place_text(p);
     for (const Place& p : s.outputs) outputs += (outputs.empty() ? "" : ", ") + place_text(p);
-    out += fmt::format("{:4} {} = {} [{}] ({})  # '{}'\n", i, outputs, s.node ? s.node->op : "reorder", s.kernel->text(),
-                       inputs, s.label);
+    out += fmt::format("{:4} {} = {} [{}] ({})  # '{}'\n", i, outputs, s.node ? s.node->op : "reorder",
+                       s.kernel->text(), inputs, s.label);
   }
   for (const Node* n : plan.breakers) out += fmt::format("     breaker {}\n", n->text());
   if (plan.tail) out += fmt::format("     tail of {} nodes\n", plan.tail->node_count());

@@ -1,8 +1,8 @@
 // Plan: a graph with known shapes as a list of steps over one arena.
 //
-// A graph whose shapes depend on data is split: `steps` holds every node whose shapes are known, `breakers` the nodes that
-// read only those but whose output shapes the data decides; what is left is a `tail` graph, planned in turn when the
-// breakers have run and its input shapes are known.
+// A graph whose shapes depend on data is split: `steps` holds every node whose shapes are known, `breakers` the nodes
+// that read only those but whose output shapes the data decides; what is left is a `tail` graph, planned in turn when
+// the breakers have run and its input shapes are known.
 #pragma once
 #include <memory>
 #include <string>
@@ -45,31 +45,32 @@ struct OutputSource {
 struct Plan {
   std::unique_ptr<ir::Graph> graph;  // what the steps' nodes belong to
   std::vector<Step> steps;
-  std::vector<Tensor> constants;     // kept alive for the kernels
+  std::vector<Tensor> constants;  // kept alive for the kernels
   int64_t arena_bytes = 0;
-  int64_t scratch_bytes = 0;         // the largest of the steps', after the arena
-  int64_t weight_bytes = 0;          // constants that kernels read at run time
-  std::vector<OutputSource> outputs; // of the graph, where known statically
+  int64_t scratch_bytes = 0;          // the largest of the steps', after the arena
+  int64_t weight_bytes = 0;           // constants that kernels read at run time
+  std::vector<OutputSource> outputs;  // of the graph, where known statically
   std::vector<Placement> placements;
 
   // For graphs with data-dependent shapes; empty otherwise.
-  std::vector<const ir::Node*> breakers;   // in order; run on tensors
-  std::unique_ptr<ir::Graph> tail;         // null if nothing is left
+  std::vector<const ir::Node*> breakers;      // in order; run on tensors
+  std::unique_ptr<ir::Graph> tail;            // null if nothing is left
   std::vector<const ir::Value*> tail_inputs;  // values of `graph`, in the order of the tail's inputs
-  std::vector<int> tail_outputs;           // graph output i is the tail's output tail_outputs[i], or -1
-  std::vector<const ir::Value*> live_out;  // values of `graph` that breakers or tail_inputs read
-  std::vector<OutputSource> live_places;   // of live_out, in order
+  std::vector<int> tail_outputs;              // graph output i is the tail's output tail_outputs[i], or -1
+  std::vector<const ir::Value*> live_out;     // values of `graph` that breakers or tail_inputs read
+  std::vector<OutputSource> live_places;      // of live_out, in order
 };
 
-/// Plans a graph whose inputs have static shapes and which has been inferred and folded. Takes the graph over. The backends
-/// are asked in order for each node. Throws Unsupported naming the node, with each backend's reason, when none takes it.
+/// Plans a graph whose inputs have static shapes and which has been inferred and folded. Takes the graph over. The
+/// backends are asked in order for each node. Throws Unsupported naming the node, with each backend's reason, when none
+/// takes it.
 std::unique_ptr<Plan> make_plan(std::unique_ptr<ir::Graph> graph, std::span<Backend* const> backends);
 
 /// The plan as text: buffers, steps, placements.
 std::string to_text(const Plan& plan);
 
-/// Assigns offsets in one arena to buffers with lifetimes [first, last] in steps: largest first, each at the lowest offset
-/// that is free over its whole lifetime. Offsets and the total are multiples of 64.
+/// Assigns offsets in one arena to buffers with lifetimes [first, last] in steps: largest first, each at the lowest
+/// offset that is free over its whole lifetime. Offsets and the total are multiples of 64.
 struct Lifetime {
   int64_t bytes = 0;
   int first = 0, last = 0;

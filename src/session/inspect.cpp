@@ -37,7 +37,8 @@ Inspection inspect(const Session& session, const std::map<std::string, Dims>& sh
   std::map<std::string, int> counts;
   for (const ir::Node* n = g.first(); n; n = n->next()) ++counts[n->domain.empty() ? n->op : n->domain + "." + n->op];
   for (const auto& [op, count] : counts) out.operators.push_back({op, count});
-  std::stable_sort(out.operators.begin(), out.operators.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  std::stable_sort(out.operators.begin(), out.operators.end(),
+                   [](const auto& a, const auto& b) { return a.count > b.count; });
   for (const auto& v : g.values())
     if (v->is_constant() && is_float(v->dtype)) {
       out.parameters += v->constant.size();

@@ -22,7 +22,8 @@ int64_t table_size(const ir::Value* v, int depth = 0) {
     if (n->is("Gather") && u.index == 1 && data->shape.ranked()) {
       int axis = normalize_axis(n->i("axis"), std::max(data->shape.rank(), 1));
       if (data->shape.rank() && data->shape[axis].known()) note(data->shape[axis].value);
-    } else if ((n->is("Cast") || n->is("Reshape") || n->is("Squeeze") || n->is("Unsqueeze")) && u.index == 0 && depth < 4) {
+    } else if ((n->is("Cast") || n->is("Reshape") || n->is("Squeeze") || n->is("Unsqueeze")) && u.index == 0 &&
+               depth < 4) {
       note(table_size(n->output(), depth + 1));
     }
   }
@@ -37,7 +38,8 @@ Dims wanted_shape(const Port& p, const ShapeOverrides& overrides, int64_t batch)
     for (int i = 0; fits && p.shape.ranked() && i < d.rank(); ++i)
       fits = !p.shape[i].known() || p.shape[i].value == d[i];
     if (!fits)
-      fail(Code::InvalidArgument, "shape {} for input '{}' does not fit the declared {}", d.text(), p.name, p.shape.text());
+      fail(Code::InvalidArgument, "shape {} for input '{}' does not fit the declared {}", d.text(), p.name,
+           p.shape.text());
     return d;
   }
   Dims dims;

@@ -8,8 +8,8 @@ namespace hf {
 using ShapeOverrides = std::map<std::string, Dims>;
 
 /// The declared shape with overrides; symbols and unknown extents without one become `batch` when they are the first
-/// extent, else 1. Throws InvalidArgument for an override of the wrong rank or against a declared extent, NotFound for an
-/// override that names neither an input nor a symbol.
+/// extent, else 1. Throws InvalidArgument for an override of the wrong rank or against a declared extent, NotFound for
+/// an override that names neither an input nor a symbol.
 std::map<std::string, Dims> input_shapes(const Session& session, const ShapeOverrides& overrides, int64_t batch = 1);
 
 /// A tensor for each input without a default, the same for the same seed. Floats are uniform in [0, 1); integers are

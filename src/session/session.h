@@ -1,5 +1,5 @@
-// Session: a loaded model made ready for a device. The library's front door, and the only place that calls the layers in
-// order: load, passes, plan, backends.
+// Session: a loaded model made ready for a device. The library's front door, and the only place that calls the layers
+// in order: load, passes, plan, backends.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -68,8 +68,9 @@ class Session {
   /// The device in words: "cpu (2 threads, avx512_core)".
   std::string device() const;
 
-  /// Runs the model. Every input without a default must be given. Returns the outputs named (all when none are), in that
-  /// order. Throws InvalidArgument for a missing input, a wrong dtype, rank or extent, NotFound for an unknown name.
+  /// Runs the model. Every input without a default must be given. Returns the outputs named (all when none are), in
+  /// that order. Throws InvalidArgument for a missing input, a wrong dtype, rank or extent, NotFound for an unknown
+  /// name.
   std::vector<Tensor> run(const NamedTensors& inputs, std::span<const std::string> outputs = {}) const;
   /// The same, with the time of each step.
   std::vector<Tensor> profile(const NamedTensors& inputs, std::vector<StepTime>& steps) const;

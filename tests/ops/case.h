@@ -54,8 +54,10 @@ inline void expect_equal(const Tensor& got, const Tensor& wanted, double toleran
   }
   ReadAs<double> a(got), b(wanted);
   for (int64_t i = 0; i < a.size(); ++i) {
-    if (std::isnan(b[i]) || std::isinf(b[i])) EXPECT_TRUE(std::isnan(b[i]) ? std::isnan(a[i]) : a[i] == b[i]) << name << " at " << i;
-    else EXPECT_LE(std::fabs(a[i] - b[i]), tolerance * (1 + std::fabs(b[i]))) << name << " at " << i;
+    if (std::isnan(b[i]) || std::isinf(b[i]))
+      EXPECT_TRUE(std::isnan(b[i]) ? std::isnan(a[i]) : a[i] == b[i]) << name << " at " << i;
+    else
+      EXPECT_LE(std::fabs(a[i] - b[i]), tolerance * (1 + std::fabs(b[i]))) << name << " at " << i;
   }
 }
 

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""The rules that a machine checks: `tools/dev lint` runs this. Exit 1 and one line a finding.
+
+  layers     an #include that tools/layers.txt does not allow
+  size       a source file over 800 lines; the median and p90 are reported
+  first      a source file whose first line is not a comment that says what it is for
+  settings   the environment is read only in src/base/settings.cpp
+  docs       generated documents are current
+  format     clang-format (skipped with a note if it is not installed)
+"""
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MAX_LINES = 800
+SOURCE = {'.cpp', '.h', '.hip', '.py', '.sh', '.def', '.proto'}
+CODE = {'.cpp', '.h', '.def'}
+
+
+def tracked():
+    out = subprocess.run(['git', 'ls-files', '-co', '--exclude-standard', '-z'], cwd=ROOT, capture_output=True, check=True).stdout
+    return [pathlib.Path(p) for p in out.decode().split('\0') if p and (ROOT / p).is_file()]
+
+
+def read(path):
+    return (ROOT / path).read_text(encoding='utf-8')
+
+
+def layers():
+    allowed = {}
+    for line in read('tools/layers.txt').splitlines():
+        if line and not line.startswith('#'):
+            name, _, rest = line.partition(':')
+            allowed[name.strip()] = set(rest.split())
+    return allowed
+
+
+def check_layers(files):
+    allowed = layers()
+    for path in files:
+        if path.parts[0] != 'src' or path.suffix not in CODE or len(path.parts) < 3:
+            continue
+        layer = path.parts[1]
+        if layer not in allowed:
+            yield f'{path}: folder {layer} is not in tools/layers.txt'
+            continue
+        for number, line in enumerate(read(path).splitlines(), 1):
+            m = re.match(r'\s*#include "([a-z]+)/', line)
+            if m and m[1] in allowed and m[1] != layer and m[1] not in allowed[layer]:
+                yield f'{path}:{number}: layer {layer} may not include {m[1]}/'
+
+
+def check_files(files):
+    sizes = []
+    for path in files:
+        if path.suffix not in SOURCE:
+            continue
+        text = read(path)
+        lines = text.count('\n')
+        if path.parts[0] == 'src':
+            sizes.append(lines)
+        if lines > MAX_LINES:
+            yield f'{path}: {lines} lines, at most {MAX_LINES}: split it by subject'
+        first = text.split('\n', 1)[0]
+        if not first.startswith(('//', '#', '"""')):
+            yield f'{path}: the first line should be a comment that says what the file is for'
+    if sizes:
+        sizes.sort()
+        print(f'src: {len(sizes)} files, {sum(sizes)} lines, median {statistics.median(sizes):.0f}, '
+              f'p90 {sizes[int(len(sizes) * 0.9)]}, largest {sizes[-1]}')
+
+
+def check_settings(files):
+    for path in files:
+        if path.parts[0] == 'src' and path.suffix in CODE and path.name != 'settings.cpp':
+            for number, line in enumerate(read(path).splitlines(), 1):
+                if re.search(r'\b(secure_)?getenv\s*\(', line):
+                    yield f'{path}:{number}: settings are read in src/base/settings.cpp only'
+
+
+def check_docs(_):
+    script = ROOT / 'tools' / 'gen_docs.py'
+    if not script.exists():
+        return
+    r = subprocess.run([sys.executable, script, '--check'], cwd=ROOT, capture_output=True, text=True)
+    if r.returncode:
+        yield (r.stdout + r.stderr).strip().splitlines()[-1]
+
+
+def check_format(files):
+    if not shutil.which('clang-format'):
+        print('format: skipped, clang-format is not installed')
+        return
+    paths = [str(p) for p in files if p.suffix in {'.cpp', '.h'}]
+    r = subprocess.run(['clang-format', '--dry-run', '--Werror', *paths], cwd=ROOT, capture_output=True, text=True)
+    for line in sorted({m[1] for m in re.finditer(r'^(\S+?):\d+:\d+: error', r.stderr, re.M)}):
+        yield f'{line}: not formatted; run tools/dev fmt'
+
+
+def main():
+    files = tracked()
+    findings = [f for check in (check_layers, check_files, check_settings, check_docs, check_format) for f in check(files)]
+    for f in findings:
+        print(f)
+    print('lint: clean' if not findings else f'lint: {len(findings)} findings')
+    return 1 if findings else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
