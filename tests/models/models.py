@@ -246,7 +246,7 @@ def main():
                 got = run_calls(hipforge_runner(path, arguments.hipforge, optimize, arguments.timeout), model)
                 largest, relative = compare(wanted, got, model.tolerance)
                 report("passed", model, "passed", shape, optimize, f"{largest:8.1e}  {relative:8.1e}")
-            except (Difference, RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+            except (Difference, RuntimeError, OSError, ValueError, subprocess.TimeoutExpired) as error:
                 report("failed", model, f"FAILED: {error}", shape, optimize)
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
     return 1 if counts["failed"] else 0
