@@ -101,6 +101,25 @@ TEST(ConvTranspose, Cases) {
   for (const OpCase& c : cases) check_case(c);
 }
 
+TEST(Conv, FusedFormsComeApart) {
+  ir::Graph g;
+  ir::Value* x = g.add_input("x", DType::F32, Dims{1, 1, 3});
+  ir::Value* w = g.add_constant("w", quarter({1, 1, 2}));
+  ir::Value* z = g.add_input("z", DType::F32, Dims{1, 1, 2});
+  Node* n = g.add_node("FusedConv", {x, w, nullptr, z}, 1, nullptr, "com.microsoft");
+  n->name = "fused";
+  n->attrs = {{"activation", std::string("LeakyRelu")}, {"activation_params", std::vector<float>{0.5f}}};
+  ir::Value* y = n->output();
+  bind(g, *n, 17);
+  ir::verify(g);
+  ASSERT_EQ(g.node_count(), 3);
+  EXPECT_EQ(y->producer()->op, "LeakyRelu");
+  EXPECT_EQ(y->producer()->f("alpha"), 0.5f);
+  EXPECT_EQ(y->producer()->input(0)->producer()->op, "Add");
+  EXPECT_EQ(g.first()->op, "Conv");
+  EXPECT_EQ(g.first()->inputs().size(), 2u);
+}
+
 TEST(Conv, KeepsSymbolsOfExtentsThatStay) {
   ir::Graph g;
   ir::Value* x = g.add_input("x", DType::F32, std::vector<Dim>{Dim::named("batch"), 3, Dim::named("height"), 8});
