@@ -1,8 +1,8 @@
-// Matrix products inside operators that are more than a product: recurrent cells, attention.
+// Products of parts of matrices, in parallel: what recurrent cells need beyond multiply().
 #pragma once
 #include <algorithm>
-#include <vector>
 
+#include "ops/matrix.h"
 #include "ops/op.h"
 
 namespace hf::ops {
@@ -18,41 +18,20 @@ struct Matrix {
   Matrix columns_from(int64_t first, int64_t count) const { return {data + first, rows, count, stride}; }
 };
 
-/// c += a * b on one thread. The caller has checked that the extents fit.
-template <class T>
-void add_product_serial(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
-  for (int64_t i = 0; i < c.rows; ++i) {
-    T* out = c.row(i);
-    for (int64_t k = 0; k < a.columns; ++k) {
-      T x = a.row(i)[k];
-      const T* from = b.row(k);
-      for (int64_t j = 0; j < c.columns; ++j) out[j] += x * from[j];
-    }
-  }
-}
-
-/// c += a * b, in parallel over blocks of c.
+/// c += a * b, in parallel over tiles of c. The caller has checked that the extents fit.
 template <class T>
 void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
-  constexpr int64_t kColumns = 256;  // 1 KiB of a row of c stays in the first cache level
-  int64_t blocks = (c.columns + kColumns - 1) / kColumns;
-  double cost_ns = static_cast<double>(a.columns) * static_cast<double>(std::min(kColumns, c.columns)) / 8;
-  parallel_for(c.rows * blocks, cost_ns, [&](int64_t from, int64_t to) {
-    for (int64_t at = from; at < to; ++at) {
-      int64_t row = at % c.rows, first = at / c.rows * kColumns, n = std::min(kColumns, c.columns - first);
-      add_product_serial<T>({a.row(row), 1, a.columns, a.stride}, b.columns_from(first, n),
-                            {c.row(row) + first, 1, n, c.stride});
+  if (c.rows == 0 || c.columns == 0) return;
+  const int64_t rows = std::min<int64_t>(c.rows, 32), columns = std::min<int64_t>(c.columns, 256);
+  const int64_t across = (c.columns + columns - 1) / columns, tiles = (c.rows + rows - 1) / rows * across;
+  const double cost_ns = static_cast<double>(rows * columns) * static_cast<double>(a.columns) * 0.15;
+  parallel_for(tiles, cost_ns, [&](int64_t from, int64_t to) {
+    for (int64_t t = from; t < to; ++t) {
+      int64_t i = t / across * rows, j = t % across * columns;
+      multiply_add(std::min(rows, c.rows - i), std::min(columns, c.columns - j), a.columns, a.row(i), a.stride,
+                   b.data + j, b.stride, c.row(i) + j, c.stride);
     }
   });
-}
-
-/// The transpose of a dense matrix, dense.
-template <class T>
-std::vector<T> transposed(const T* from, int64_t rows, int64_t columns) {
-  std::vector<T> to(static_cast<size_t>(rows * columns));
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) to[static_cast<size_t>(j * rows + i)] = from[i * columns + j];
-  return to;
 }
 
 }  // namespace hf::ops
