@@ -94,9 +94,11 @@ struct Prod : Sum {
     return a * x;
   }
 };
-struct Max : Sum {
+struct Ordered : Sum {
   template <class T>
   using A = T;
+};
+struct Max : Ordered {
   template <class A>
   static A start() {
     return std::is_floating_point_v<A> ? -std::numeric_limits<A>::infinity() : std::numeric_limits<A>::lowest();
@@ -106,9 +108,7 @@ struct Max : Sum {
     return math::maximum(a, x);
   }
 };
-struct Min : Sum {
-  template <class T>
-  using A = T;
+struct Min : Ordered {
   template <class A>
   static A start() {
     return std::is_floating_point_v<A> ? std::numeric_limits<A>::infinity() : std::numeric_limits<A>::max();
@@ -216,12 +216,26 @@ void fill_empty(Tensor& out) {
   }
 }
 
+// What elements of a dtype are read as. Sums of integers are the same modulo 2^64 whatever the sign; what ends in a
+// root, a quotient or a logarithm is computed in double.
+template <class Op, class F>
+void dispatch_element(DType d, F&& f) {
+  constexpr bool kReal = std::is_base_of_v<RealSum, Op>, kOrdered = std::is_base_of_v<Ordered, Op>;
+  if (is_float(d) && d != DType::F64) return f(float{});
+  if (kReal || d == DType::F64) return f(double{});
+  if constexpr (kOrdered)
+    if (d == DType::U64) return f(uint64_t{});
+  if constexpr (!kReal) f(int64_t{});
+}
+
 template <class Op>
 void reference(Eval& e) {
   const Tensor& x = e.in(0);
   const ReducePlan plan(x.dims(), reduced_axes(e.node, x.rank(), e.has(1) ? to_ints(e.in(1)) : std::vector<int64_t>()));
   if (plan.group() == 0) return fill_empty<Op>(e.out());
-  dispatch_number(x.dtype(), [&]<class T>(T) {
+  if constexpr (std::is_same_v<Op, L1>)
+    if (is_unsigned_int(x.dtype())) return reference<Sum>(e);
+  dispatch_element<Op>(x.dtype(), [&]<class T>(T) {
     ReadAs<T> in(x);
     WriteAs<T> out(e.out());
     run<Op, T>(plan, in.data(), out.data());
