@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "load/legacy.h"
 #include "load/limits.h"
 #include "load/types.h"
 #include "ops/op.h"
@@ -209,9 +210,14 @@ void Builder::add_call(Scope& caller, pb::NodeProto& call, Function& function, c
 }
 
 void Builder::bind_all(const std::vector<Unbound>& nodes) {
-  for (const Unbound& u : nodes)
-    if (!u.node->erased() && (!options_.keep_unknown_operators || ops::find_op(u.node->op, u.node->domain)))
-      ops::bind(u.node->graph(), *u.node, u.opset);
+  for (auto [node, opset] : nodes) {
+    if (node->erased() || (options_.keep_unknown_operators && !ops::find_op(node->op, node->domain))) continue;
+    if (node->domain.empty() && opset < kLimits.oldest_opset) {
+      modernize(node->graph(), *node, opset);
+      opset = static_cast<int>(kLimits.oldest_opset);
+    }
+    ops::bind(node->graph(), *node, opset);
+  }
 }
 
 void Builder::charge(size_t bytes) {

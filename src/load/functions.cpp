@@ -23,10 +23,6 @@ Opsets read_opsets(const Proto& proto) {
     if (domain.empty() && version > kLimits.newest_opset)
       fail(Code::Unsupported, "opset {} is newer than {}, the newest known: convert the model to an older opset",
            version, kLimits.newest_opset);
-    if (domain.empty() && version < kLimits.oldest_opset)
-      fail(Code::Unsupported,
-           "opset {} is older than {}, the oldest handled: convert the model with onnx.version_converter", version,
-           kLimits.oldest_opset);
     if (version < 1 || version > INT32_MAX)
       fail(Code::InvalidModel, "version {} of domain '{}' is not a version", version, domain);
     auto [it, fresh] = opsets.emplace(domain, version);

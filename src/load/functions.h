@@ -38,7 +38,7 @@ class Functions {
   std::map<std::tuple<std::string, std::string, std::string>, Function> by_name_;
 };
 
-/// The imports of a model or function. Throws Unsupported for an opset of ai.onnx that is too old or too new,
+/// The imports of a model or function. Throws Unsupported for an opset of ai.onnx that is too new,
 /// InvalidModel for two versions of one domain.
 template <class Proto>
 Opsets read_opsets(const Proto& proto);

@@ -5,9 +5,9 @@
 namespace hf::load {
 
 struct Limits {
-  int64_t oldest_ir = 3;   // the first with opset_import
-  int64_t newest_ir = 14;  // newer ones are tried, with a warning
-  int64_t oldest_opset = 7;
+  int64_t oldest_ir = 3;     // the first with opset_import
+  int64_t newest_ir = 14;    // newer ones are tried, with a warning
+  int64_t oldest_opset = 7;  // what the operators' definitions go back to; see legacy.h
   int64_t newest_opset = 28;
   int64_t file_bytes = INT32_MAX;   // protobuf's own limit
   int64_t nodes = 1'000'000;        // after inlining of functions
