@@ -118,6 +118,7 @@ class Run {
   }
 
   void all() {
+    if (hidden_ == 0) return;  // nothing to write, however many steps there are
     if (out_[0]) std::fill_n(out_[0]->data(), e_.out(0).size(), T(0));  // what lies past a sequence's end
     for (int64_t d = 0; d < dirs_; ++d) direction(d);
     for (auto& out : out_)

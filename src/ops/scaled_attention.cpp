@@ -72,6 +72,7 @@ void ScaledAttention<T>::query(int64_t b, int64_t h, int64_t i, T* s, T* add) co
 
 template <class T>
 void ScaledAttention<T>::run() const {
+  if (v_head_size == 0 && (keys == 0 || !scores)) return;  // nothing to write, however many queries there are
   double cost_ns = static_cast<double>(keys) * (static_cast<double>(head_size + v_head_size) / 8 + 10);
   parallel_for(batch * heads * queries, cost_ns, [&](int64_t from, int64_t to) {
     Tensor work(dtype_of<T>(), {2, keys});
