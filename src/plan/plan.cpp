@@ -241,7 +241,7 @@ class Planner {
     std::string text = p.kernel ? p.kernel->text() : "alias";
     plan_->placements.push_back({n.name, n.op, std::string(backend.name()), text, reasons});
     if (p.alias >= 0) {
-      add_version(n.output(), {}, current_inputs_[static_cast<size_t>(p.alias)]);
+      add_version(n.output(), layout_of(p.outputs, 0), current_inputs_[static_cast<size_t>(p.alias)]);
       return;
     }
     std::vector<int> outputs;
