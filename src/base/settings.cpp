@@ -47,7 +47,8 @@ int64_t setting_number(std::string_view member) {
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     bool ok = error == std::errc() && end == text.data() + text.size() && number >= 0 && number <= (INT64_MAX >> shift);
     if (!ok)
-      fail(Code::InvalidArgument, "{}='{}' is no whole number (with K, M or G at the end, if any)", s.variable, s.value);
+      fail(Code::InvalidArgument, "{}='{}' is no whole number (with K, M or G at the end, if any)", s.variable,
+           s.value);
     return number << shift;
   }
   check(false, "a setting that is read is in settings.def");

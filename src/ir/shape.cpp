@@ -32,16 +32,21 @@ std::string Shape::text() const {
   return s + "]";
 }
 
+bool compatible(const Shape& a, const Shape& b) {
+  if (!a.ranked() || !b.ranked()) return true;
+  if (a.rank() != b.rank()) return false;
+  for (int i = 0; i < a.rank(); ++i)
+    if (a[i].known() && b[i].known() && a[i].value != b[i].value) return false;
+  return true;
+}
+
 Shape merge(const Shape& a, const Shape& b) {
   if (!a.ranked()) return b;
   if (!b.ranked()) return a;
-  if (a.rank() != b.rank()) fail(Code::InvalidModel, "shape {} does not agree with shape {}", a.text(), b.text());
+  if (!compatible(a, b)) fail(Code::InvalidModel, "shape {} does not agree with shape {}", a.text(), b.text());
   Shape out = a;
-  for (int i = 0; i < a.rank(); ++i) {
-    if (a[i].known() && b[i].known() && a[i].value != b[i].value)
-      fail(Code::InvalidModel, "shape {} does not agree with shape {}", a.text(), b.text());
+  for (int i = 0; i < a.rank(); ++i)
     if (b[i].known() || (!a[i].known() && a[i].symbol.empty())) out[i] = b[i];
-  }
   return out;
 }
 

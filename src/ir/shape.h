@@ -56,6 +56,9 @@ class Shape {
   std::vector<Dim> dims_;
 };
 
+/// Could both hold of one value? False if two known extents or the ranks differ.
+bool compatible(const Shape& a, const Shape& b);
+
 /// What is certain when both hold of one value: known beats named beats unknown. Throws InvalidModel if two known
 /// extents or the ranks differ.
 Shape merge(const Shape& a, const Shape& b);

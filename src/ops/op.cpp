@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "base/log.h"
 #include "ops/pointwise.h"
 
 namespace hf::ops {
@@ -73,8 +74,15 @@ void infer_node(Node& n) {
     if (v->dtype != DType::Undefined && v->dtype != r.dtype)
       fail(Code::InvalidModel, "output '{}' is declared {} but is {}", v->name, name(v->dtype), name(r.dtype));
     v->dtype = r.dtype;
-    auto here = context([&] { return fmt::format("output '{}'", v->name); });
-    v->shape = ir::merge(v->shape, r.shape);
+    // Declared shapes of inner values and outputs are often stale (a batch of 1 under a symbolic input): what follows
+    // from the inputs is right.
+    if (!ir::compatible(v->shape, r.shape)) {
+      log::warn("ops", "node {}: output '{}' is declared {} but is {}", n.text(), v->name, v->shape.text(),
+                r.shape.text());
+      v->shape = r.shape;
+    } else {
+      v->shape = ir::merge(v->shape, r.shape);
+    }
   }
 }
 

@@ -169,7 +169,7 @@ Node* add_op(ir::Graph& g, std::string op, std::vector<ir::Value*> inputs, ir::A
              Node* before = nullptr, std::string domain = "");
 
 /// Infers one node from its values' present knowledge and writes the outputs' dtype and shape (merged with what was
-/// known). InvalidModel if they contradict.
+/// known). A declared dtype that contradicts is InvalidModel; a declared shape that does gives way, with a warning.
 void infer_node(Node& n);
 
 /// Evaluates a node with its reference function and epilogue. `inputs` as Node::inputs(); returns its outputs

@@ -15,7 +15,8 @@ TEST(Passes, BatchNormGoesIntoTheConvolution) {
 
 TEST(Passes, BatchNormGoesIntoAGroupedTransposedConvolution) {
   TestGraph t;
-  Value* y = t.op("ConvTranspose", {t.input({1, 4, 5, 5}), t.constant({4, 3, 3, 3}), t.constant({6})}, {{"group", int64_t{2}}});
+  Value* y = t.op("ConvTranspose", {t.input({1, 4, 5, 5}), t.constant({4, 3, 3, 3}), t.constant({6})},
+                  {{"group", int64_t{2}}});
   y = t.op("BatchNormalization", {y, t.constant({6}), t.constant({6}), t.constant({6}), t.constant({6}, 0.5f, 2)});
   t.output(y);
   EXPECT_EQ(operators(*optimized(t)), "ConvTranspose");

@@ -15,7 +15,9 @@ struct TestGraph {
   std::unique_ptr<ir::Graph> graph = std::make_unique<ir::Graph>();
   std::mt19937 rng{7};
 
-  ir::Value* input(const Dims& dims, std::string name = "x") { return graph->add_input(std::move(name), DType::F32, dims); }
+  ir::Value* input(const Dims& dims, std::string name = "x") {
+    return graph->add_input(std::move(name), DType::F32, dims);
+  }
   Tensor random(const Dims& dims, float low = -1, float high = 1) {
     Tensor t(DType::F32, dims);
     std::uniform_real_distribution<float> uniform(low, high);
