@@ -8,7 +8,7 @@ import torch
 
 
 def settle(module, *example, seed=0):
-    """Seeded random weights, made as awkward as trained ones: no zero bias, no identity batch norm.
+    """Seeded random weights, as awkward as trained ones: no zero bias, no identity batch norm, no block that does nothing.
 
     Batch norms get the true statistics of `example`, so that deep networks neither explode nor vanish.
     """
@@ -23,8 +23,12 @@ def settle(module, *example, seed=0):
             norm.momentum = None  # the mean over all batches seen
             norm.train()
         for parameter in module.parameters():
-            if parameter.dim() == 1 and not parameter.any():
-                parameter.copy_(0.02 * torch.randn(parameter.shape, generator=generator))
+            if parameter.abs().max() < 1e-4:  # zero biases, and layer scales that hide their whole block
+                parameter.copy_(0.1 * torch.randn(parameter.shape, generator=generator))
+            elif parameter.dim() > 1:  # weights so small that every attention would be uniform
+                wanted, spread = parameter[0].numel() ** -0.5, parameter.std()
+                if spread < 0.5 * wanted:
+                    parameter.mul_(wanted / spread)
         if norms:
             module(*example)
     return module.eval()
