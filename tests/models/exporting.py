@@ -8,7 +8,7 @@ import torch
 
 
 def settle(module, *example, seed=0):
-    """Seeded random weights, as awkward as trained ones: no zero bias, no identity batch norm, no block that does nothing.
+    """Seeded random weights, as awkward as trained ones: no zero bias, identity batch norm or idle block.
 
     Batch norms get the true statistics of `example`, so that deep networks neither explode nor vanish.
     """
