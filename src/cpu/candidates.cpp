@@ -1,0 +1,42 @@
+// The ordered table of candidates: what is tried for each operator, best first. Order is the policy.
+#include "cpu/candidates.h"
+
+#include "ops/pointwise.h"
+
+namespace hf::cpu {
+namespace {
+
+struct Entry {
+  std::string_view op, domain;
+  Candidate candidate;
+};
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+
+constexpr Entry kTable[] = {
+    {"Conv", "", {"onednn convolution", try_conv}},
+    {"ConvTranspose", "", {"onednn deconvolution", try_conv_transpose}},
+    {"Dropout", "", {"alias", try_alias}},
+    {"Flatten", "", {"alias", try_alias}},
+    {"FusedMatMul", kMicrosoft, {"onednn matmul", try_matmul}},
+    {"Gemm", "", {"onednn matmul", try_matmul}},
+    {"Identity", "", {"alias", try_alias}},
+    {"MatMul", "", {"onednn matmul", try_matmul}},
+    {"Pointwise", "hipforge", {"simd", try_pointwise}},
+    {"Reshape", "", {"alias", try_alias}},
+    {"Squeeze", "", {"alias", try_alias}},
+    {"Unsqueeze", "", {"alias", try_alias}},
+};
+
+}  // namespace
+
+std::vector<Candidate> candidates_for(const ir::Node& node) {
+  std::vector<Candidate> all;
+  for (const Entry& e : kTable)
+    if (node.is(e.op, e.domain)) all.push_back(e.candidate);
+  if (node.domain.empty() && ops::find_pointwise(node.op)) all.push_back({"simd", try_pointwise});
+  all.push_back({"reference", try_reference});
+  return all;
+}
+
+}  // namespace hf::cpu
