@@ -61,6 +61,7 @@ void Infer::set(int i, DType dtype, Shape shape) {
 void infer_node(Node& n) {
   auto where = context([&] { return "node " + n.text(); });
   check(n.def && n.def->infer, "a node to infer has a definition");
+  if (n.def->infer_subgraphs) n.def->infer_subgraphs(n);
   std::vector<Known> known(n.inputs().size());
   for (size_t i = 0; i < known.size(); ++i)
     if (const ir::Value* v = n.inputs()[i])
@@ -84,6 +85,10 @@ void infer_node(Node& n) {
       v->shape = ir::merge(v->shape, r.shape);
     }
   }
+}
+
+void infer_graph(ir::Graph& g) {
+  for (Node* n = g.first(); n; n = n->next()) infer_node(*n);
 }
 
 void evaluate_into(const Node& n, std::span<const Tensor* const> inputs, std::span<Tensor> outputs,

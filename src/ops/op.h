@@ -148,6 +148,9 @@ struct OpDef {
   /// Rewrites a node of `opset` into the newest form, once, at load. Null: all forms since 7 read the same.
   void (*upgrade)(ir::Graph&, Node&, int opset) = nullptr;
   void (*infer)(Infer&) = nullptr;
+  /// Operators with subgraphs: types the subgraphs' inputs and captures from the node's inputs and infers their nodes.
+  /// Called by infer_node() before infer(), which reads the subgraphs' outputs; not called at run time.
+  void (*infer_subgraphs)(Node&) = nullptr;
   /// Null for operators that a pass always rewrites.
   void (*reference)(Eval&) = nullptr;
   /// The result may differ from run to run (random numbers): never folded or merged.
@@ -171,6 +174,8 @@ Node* add_op(ir::Graph& g, std::string op, std::vector<ir::Value*> inputs, ir::A
 /// Infers one node from its values' present knowledge and writes the outputs' dtype and shape (merged with what was
 /// known). A declared dtype that contradicts is InvalidModel; a declared shape that does gives way, with a warning.
 void infer_node(Node& n);
+/// Infers all nodes in order, subgraphs included. The types of the graph's inputs and captures are taken as they are.
+void infer_graph(ir::Graph& g);
 
 /// Evaluates a node with its reference function and epilogue. `inputs` as Node::inputs(); returns its outputs
 /// (undefined where the node has none). Throws Unsupported if there is no reference.
