@@ -61,6 +61,8 @@ uint8_t to_e8m0(float v, bool saturate, std::string_view mode) {
   return static_cast<uint8_t>(code);
 }
 
+bool is_small_float(DType t) { return is_float(t) && bits(t) <= 8; }
+
 void write_float8(const float* from, Tensor& to, const Node& n) {
   const bool saturate = n.i("saturate") != 0;
   const std::string& mode = n.s("round_mode");
@@ -70,22 +72,29 @@ void write_float8(const float* from, Tensor& to, const Node& n) {
     bytes[i] = d == DType::F8E8M0 ? to_e8m0(from[i], saturate, mode) : float_to_small_float(d, from[i], saturate);
 }
 
-bool is_float8(DType t) { return is_float(t) && bits(t) == 8; }
+// float4 has no NaN; the standard's tests make it -0.
+void write_float4(float* values, Tensor& to) {
+  for (int64_t i = 0; i < to.size(); ++i)
+    if (std::isnan(values[i])) values[i] = -0.0f;
+  write_elements(values, to);
+}
+
+template <class T>
+void write_numbers(T* values, Tensor& to, const Node& n) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (to.dtype() == DType::F4E2M1) return write_float4(values, to);
+    if (is_small_float(to.dtype())) return write_float8(values, to, n);
+  }
+  write_elements(values, to);
+}
 
 // Through the type that holds every value of the source.
 void convert(const Tensor& from, Tensor& to, const Node& n) {
-  auto through = [&]<class T>(T) {
+  dispatch_number(is_small_float(to.dtype()) ? DType::F32 : from.dtype(), [&]<class T>(T) {
     std::vector<T> values(static_cast<size_t>(from.size()));
     read_elements(from, values.data());
-    write_elements(values.data(), to);
-  };
-  if (is_float8(to.dtype())) {
-    std::vector<float> values(static_cast<size_t>(from.size()));
-    read_elements(from, values.data());
-    write_float8(values.data(), to, n);
-  } else {
-    dispatch_number(from.dtype(), through);
-  }
+    write_numbers(values.data(), to, n);
+  });
 }
 
 // The text without blanks around and without a plus sign, which from_chars does not take.
@@ -125,9 +134,7 @@ void parse_all(const std::vector<std::string>& from, Tensor& to, const Node& n) 
     if (!parse_real(s, real)) fail(Code::InvalidArgument, "element {} is '{}', which is no number", i, from[i]);
     read_elements(Tensor::scalar(real), &values[i]);
   }
-  if constexpr (std::is_same_v<T, float>)
-    if (is_float8(to.dtype())) return write_float8(values.data(), to, n);
-  write_elements(values.data(), to);
+  write_numbers(values.data(), to, n);
 }
 
 std::string to_text(double v, DType d) {

@@ -126,6 +126,14 @@ TEST(Cast, SmallFloats) {
                {0x38, 0x7e});
 }
 
+TEST(Cast, Float4) {
+  // 6 is the greatest, ties go to even: 5 becomes 4; NaN becomes -0.
+  const Tensor got = run_case(
+      {.op = "Cast", .attrs = to(DType::F4E2M1), .inputs = {floats({9, -0.4f, 5, kNan})}, .expected = {Tensor()}})[0];
+  EXPECT_EQ(static_cast<const uint8_t*>(got.raw())[0], 0x97);
+  EXPECT_EQ(static_cast<const uint8_t*>(got.raw())[1], 0x86);
+}
+
 TEST(Cast, Texts) {
   const OpCase cases[] = {
       {.name = "print floats",

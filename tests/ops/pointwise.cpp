@@ -87,6 +87,14 @@ TEST(Pointwise, Unary) {
         {.name = r.op, .op = r.op, .attrs = r.attrs, .inputs = {x}, .expected = {floats(r.wanted)}, .tolerance = 2e-6});
 }
 
+TEST(Pointwise, SwiGLU) {
+  check_case({.name = "swiglu",
+              .op = "SwiGLU",
+              .attrs = {{"alpha", 2.0f}},
+              .inputs = {floats({-2, 0.5f}), floats({10, -2})},
+              .expected = {floats({-0.359724f, -0.73105858f})}});
+}
+
 TEST(Pointwise, NanGoesThrough) {
   const Tensor x = floats({kNan}), zero = floats({0});
   for (const char* op : {"Relu", "Abs", "LeakyRelu", "Elu", "Sigmoid", "Softplus", "HardSigmoid", "Mish"})
