@@ -1,0 +1,194 @@
+// hipforge bench: latency, throughput and memory of a model.
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/measure.h"
+#include "cli/program.h"
+#include "cli/reports.h"
+#include "cli/session_flags.h"
+#include "cli/terminal.h"
+
+namespace hf::cli {
+namespace {
+
+constexpr const char* kNotes =
+    "Inputs are made up; extents that the model leaves open become 1, the first one the batch. For each batch the "
+    "model is\n"
+    "loaded, run once, warmed up, and run for --time seconds and until its median is stable (at least 10 runs, fewer "
+    "if\n"
+    "they are very slow). Throughput is batch / median.";
+
+struct Flags {
+  std::string model, batch, precision = "fp32";
+  double seconds = 3;
+  bool json = false, csv = false, markdown = false, profile = false;
+  SessionFlags session;
+};
+
+bool read_flags(const Command& command, const Arguments& arguments, Flags& f) {
+  std::vector<Option> options = {
+      {"MODEL", "", &f.model, "an ONNX file"},
+      {"--batch", "N,...", &f.batch, "batch sizes, one row each; without it, 1 or what the model fixes"},
+      {"--time", "S", &f.seconds, "seconds for each row", 0.001},
+      {"--precision", "P", &f.precision, "fp32 (others are not supported yet)"},
+      {"--profile", "", &f.profile, "also the steps that take the most time"},
+      {"--json", "", &f.json, "report as JSON"},
+      {"--csv", "", &f.csv, "report as comma-separated values"},
+      {"--markdown", "", &f.markdown, "report as a Markdown table"},
+  };
+  add_session_options(options, f.session);
+  if (!parse(command, options, arguments, kNotes)) return false;
+  if (f.json + f.csv + f.markdown > 1) usage_error(command.name, "--json, --csv and --markdown exclude each other");
+  if (f.precision != "fp32")
+    fail(Code::Unsupported, "--precision '{}': only fp32 is supported on the cpu", f.precision);
+  return true;
+}
+
+// The first extent of the first input that has one.
+int64_t batch_of(const Session& session, const std::map<std::string, Dims>& shapes) {
+  for (const Port& p : session.inputs())
+    if (!p.optional && shapes.at(p.name).rank() > 0) return std::max<int64_t>(shapes.at(p.name)[0], 1);
+  return 1;
+}
+
+// Refuses a batch that no input can take.
+void check_batch(const Session& session, int64_t batch) {
+  std::string fixed;
+  for (const Port& p : session.inputs()) {
+    if (p.optional || p.shape.rank() == 0) continue;
+    if (!p.shape[0].known() || p.shape[0].value == batch) return;
+    if (fixed.empty()) fixed = fmt::format("input '{}' has the shape {}", p.name, p.shape.text());
+  }
+  if (!fixed.empty())
+    fail(Code::InvalidArgument, "--batch {}: {}, whose first extent is fixed; export the model with a free batch",
+         batch, fixed);
+}
+
+int thread_count(const SessionFlags& flags, const std::string& device) {
+  if (flags.threads) return flags.threads;
+  // The session chose: "cpu (2 threads, ...)".
+  size_t at = device.find('(');
+  return at == device.npos ? 0 : std::atoi(device.c_str() + at + 1);
+}
+
+struct Measured {
+  BenchRow row;
+  std::vector<StepTime> steps;
+};
+
+// One row; `batch` 0: what the shapes say.
+Measured bench(const Flags& f, int64_t batch, Progress& progress) {
+  Measured m;
+  reset_peak();
+  Stopwatch load;
+  std::unique_ptr<Session> session = Session::open(f.model, f.session.options());
+  m.row.load_ms = load.ms();
+  if (batch) check_batch(*session, batch);
+  std::map<std::string, Dims> shapes = input_shapes(*session, f.session.overrides(), batch ? batch : 1);
+  NamedTensors inputs = random_inputs(*session, shapes);
+  Stopwatch first;
+  session->run(inputs);
+  m.row.first_ms = first.ms();
+
+  m.row.batch = batch ? batch : batch_of(*session, shapes);
+  std::string note = fmt::format("batch {}", m.row.batch);
+  std::vector<double> samples =
+      measure([&] { session->run(inputs); }, f.seconds, [&](double done) { progress.show(done, note); });
+  m.row.latency = describe(samples);
+  m.row.runs = static_cast<int>(samples.size());
+  m.row.throughput = static_cast<double>(m.row.batch) / m.row.latency.median * 1e3;
+  m.row.peak_mib = peak_mib();
+  m.row.precision = f.precision;
+  m.row.device = session->device();
+  m.row.threads = thread_count(f.session, m.row.device);
+  if (f.profile) session->profile(inputs, m.steps);
+  return m;
+}
+
+struct Column {
+  const char* title;
+  std::string (*text)(const BenchRow&);
+};
+
+template <double Latency::*Member>
+std::string latency_text(const BenchRow& r) {
+  return fmt::format("{:.3f}", r.latency.*Member);
+}
+
+const Column kColumns[] = {
+    {"batch", [](const BenchRow& r) { return fmt::format("{}", r.batch); }},
+    {"precision", [](const BenchRow& r) { return r.precision; }},
+    {"median ms", latency_text<&Latency::median>},
+    {"min", latency_text<&Latency::min>},
+    {"mean", latency_text<&Latency::mean>},
+    {"p95", latency_text<&Latency::p95>},
+    {"p99", latency_text<&Latency::p99>},
+    {"std", latency_text<&Latency::std>},
+    {"items/s", [](const BenchRow& r) { return fmt::format("{:.1f}", r.throughput); }},
+    {"runs", [](const BenchRow& r) { return fmt::format("{}", r.runs); }},
+    {"first ms", [](const BenchRow& r) { return fmt::format("{:.1f}", r.first_ms); }},
+    {"load ms", [](const BenchRow& r) { return fmt::format("{:.1f}", r.load_ms); }},
+    {"peak MiB", [](const BenchRow& r) { return fmt::format("{:.0f}", r.peak_mib); }},
+};
+
+// A table whose lines begin with `left`, end with `right`, and have `between` between cells; `padded` to equal widths.
+void print_rows(const std::vector<BenchRow>& rows, const char* left, const char* between, const char* right,
+                bool padded, bool ruled) {
+  std::vector<size_t> widths;
+  for (const Column& c : kColumns) {
+    size_t width = std::string_view(c.title).size();
+    for (const BenchRow& r : rows) width = std::max(width, c.text(r).size());
+    widths.push_back(padded ? width : 0);
+  }
+  auto line = [&](auto cell) {
+    std::string text;
+    for (size_t i = 0; i < std::size(kColumns); ++i)
+      text += fmt::format("{}{:>{}}", i ? between : left, cell(kColumns[i], widths[i]), widths[i]);
+    fmt::print("{}{}\n", text, right);
+  };
+  line([](const Column& c, size_t) { return std::string(c.title); });
+  if (ruled) line([](const Column&, size_t width) { return std::string(std::max<size_t>(width, 2) - 1, '-') + ":"; });
+  for (const BenchRow& r : rows) line([&](const Column& c, size_t) { return c.text(r); });
+}
+
+void print_profile(const Measured& m) {
+  constexpr size_t kShown = 15;
+  std::vector<StepTime> steps = m.steps;
+  double total = 0;
+  for (const StepTime& s : steps) total += s.us;
+  std::stable_sort(steps.begin(), steps.end(), [](const StepTime& a, const StepTime& b) { return a.us > b.us; });
+  fmt::print("\n{}\n", coloured(Colour::Bold, fmt::format("batch {}: {} steps, {}; the longest:", m.row.batch,
+                                                          steps.size(), time_text(total / 1e3))));
+  for (size_t i = 0; i < std::min(kShown, steps.size()); ++i)
+    fmt::print("{:>9}  {:5.1f}%  {}  {}  {}\n", time_text(steps[i].us / 1e3),
+               total > 0 ? 100 * steps[i].us / total : 0.0, steps[i].op, steps[i].kernel, steps[i].label);
+}
+
+}  // namespace
+
+int bench_model(const Command& command, const Arguments& arguments) {
+  Flags f;
+  if (!read_flags(command, arguments, f)) return 0;
+  std::vector<int64_t> batches = {0};
+  if (!f.batch.empty()) batches = parse_counts("--batch", f.batch);
+  Progress progress("measuring");
+  std::vector<Measured> all;
+  BenchReport report{.model = f.model};
+  for (int64_t batch : batches) {
+    all.push_back(bench(f, batch, progress));
+    report.rows.push_back(all.back().row);
+  }
+  progress.clear();
+  report.device = report.rows[0].device;
+
+  if (f.json) return fmt::print("{}", to_json(report)), 0;
+  if (f.csv) return print_rows(report.rows, "", ",", "", false, false), 0;
+  if (f.markdown) return print_rows(report.rows, "| ", " | ", " |", true, true), 0;
+  fmt::print("{}  {}\n", coloured(Colour::Bold, f.model), report.device);
+  print_rows(report.rows, "", "  ", "", true, false);
+  for (const Measured& m : all)
+    if (f.profile) print_profile(m);
+  return 0;
+}
+
+}  // namespace hf::cli

@@ -1,0 +1,82 @@
+// Parsing of a command's options with CLI11.
+#include "cli/options.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace hf::cli {
+namespace {
+
+bool positional(const Option& o) { return o.name[0] != '-'; }
+
+CLI::Option* add(CLI::App& app, const Option& o, bool* target) { return app.add_flag(o.name, *target, o.help); }
+CLI::Option* add(CLI::App& app, const Option& o, std::string* target) {
+  return app.add_option(o.name, *target, o.help);
+}
+
+template <class Number>
+requires std::is_arithmetic_v<Number> CLI::Option* add(CLI::App& app, const Option& o, Number* target) {
+  auto in_range = [least = o.least](const std::string& text) {
+    Number value{};
+    bool number = !text.empty() && CLI::detail::lexical_cast(text, value);
+    if (number && static_cast<double>(value) >= least) return std::string();
+    const char* kind = std::is_integral_v<Number> ? "a whole number" : "a number";
+    return fmt::format("'{}' should be {} of at least {}", text, kind, least);
+  };
+  return app.add_option(o.name, *target, o.help)->check(in_range)->capture_default_str();
+}
+
+template <class Item>
+CLI::Option* add(CLI::App& app, const Option& o, std::vector<Item>* target) {
+  CLI::Option* option = app.add_option(o.name, *target, o.help);
+  // An option takes one value a use, or it would swallow the MODEL behind it.
+  if (!positional(o)) option->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return option;
+}
+
+void add(CLI::App& app, const Option& o) {
+  CLI::Option* option = std::visit([&](auto* target) { return add(app, o, target); }, o.target);
+  if (!o.value.empty()) option->option_text(o.value);
+  if (positional(o)) option->required();
+  if (o.choices.empty()) return;
+  option->check([choices = o.choices](const std::string& text) {
+    std::string all;
+    for (const std::string& c : choices) {
+      if (c == text) return std::string();
+      all += (all.empty() ? "" : ", ") + c;
+    }
+    return fmt::format("'{}' is none of {}", text, all);
+  });
+}
+
+}  // namespace
+
+void usage_error(const std::string& command, const std::string& text) {
+  fail(Code::InvalidArgument, "{}; see 'hipforge {} --help'", text, command);
+}
+
+bool parse(const Command& command, std::vector<Option> options, const Arguments& arguments, const std::string& notes) {
+  CLI::App app(command.summary + ".", "hipforge " + command.name);
+  std::string log_filter;
+  options.push_back(
+      {"--log", "LEVEL", &log_filter, "what to report on stderr: error, warn, info, debug, or CHANNEL=LEVEL,..."});
+  for (const Option& o : options) add(app, o);
+  app.footer(notes);
+  app.get_formatter()->column_width(32);
+  try {
+    app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // it wants them from the last to the first
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return false;
+  } catch (const CLI::ParseError& e) {
+    usage_error(command.name, e.what());
+  }
+  if (!log_filter.empty()) log::set_filter(log_filter);
+  return true;
+}
+
+}  // namespace hf::cli

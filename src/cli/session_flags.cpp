@@ -1,0 +1,84 @@
+// The options that every command with a session shares.
+#include "cli/session_flags.h"
+
+#include <charconv>
+
+#include "base/error.h"
+
+namespace hf::cli {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+int64_t parse_number(std::string_view option, const std::string& part, const std::string& whole, int64_t least) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+  if (error != std::errc() || end != part.data() + part.size() || value < least)
+    fail(Code::InvalidArgument, "{} '{}': '{}' should be a whole number of at least {}", option, whole, part, least);
+  return value;
+}
+
+}  // namespace
+
+void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool shapes) {
+  options.push_back({"--device", "DEVICE", &flags.device, "auto (the best one present) or cpu"});
+  options.push_back({"--threads", "N", &flags.threads, "threads of a run on the cpu; 0: one a physical core"});
+  options.push_back({"--optimize", "all|none", &flags.optimize, "none: only what running needs", 0, {"all", "none"}});
+  options.push_back({"--disable", "PASS,...", &flags.disable, "optimisation passes to skip"});
+  if (!shapes) return;
+  options.push_back({"--shape", "NAME=SHAPE", &flags.shapes,
+                     "an input's shape (x=1x3x224x224) or a symbolic extent (batch=8); may be repeated"});
+  options.push_back(
+      {"--dump", "passes|plan DIR", &flags.dumps, "write the graph after each pass, or each plan, to DIR"});
+}
+
+SessionOptions SessionFlags::options() const {
+  SessionOptions o;
+  o.device = device;
+  o.threads = threads;
+  o.optimize = optimize == "all";
+  if (!disable.empty())
+    for (const std::string& name : split(disable, ',')) o.disable_passes.insert(name);
+  for (const auto& [what, folder] : dumps) {
+    if (what != "passes" && what != "plan") fail(Code::InvalidArgument, "--dump '{}' is neither passes nor plan", what);
+    (what == "plan" ? o.dump_plan : o.dump_passes) = folder;
+  }
+  return o;
+}
+
+ShapeOverrides SessionFlags::overrides() const {
+  ShapeOverrides overrides;
+  for (const std::string& text : shapes) {
+    auto [name, shape] = split_pair("--shape", text);
+    Dims dims;
+    for (const std::string& part : split(shape, 'x')) {
+      if (dims.rank() == kMaxRank) fail(Code::InvalidArgument, "--shape '{}' has more than {} extents", text, kMaxRank);
+      dims.push_back(parse_number("--shape", part, text, 0));
+    }
+    if (!overrides.emplace(name, dims).second) fail(Code::InvalidArgument, "--shape gives '{}' twice", name);
+  }
+  return overrides;
+}
+
+std::pair<std::string, std::string> split_pair(std::string_view option, const std::string& text) {
+  size_t at = text.find('=');
+  if (at == text.npos || at == 0 || at + 1 == text.size())
+    fail(Code::InvalidArgument, "{} '{}' is not of the form NAME=VALUE", option, text);
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::vector<int64_t> parse_counts(std::string_view option, const std::string& text) {
+  std::vector<int64_t> counts;
+  for (const std::string& part : split(text, ',')) counts.push_back(parse_number(option, part, text, 1));
+  return counts;
+}
+
+}  // namespace hf::cli

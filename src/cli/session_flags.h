@@ -1,0 +1,29 @@
+// The options that every command with a session shares: device, threads, passes, shapes.
+#pragma once
+#include "cli/options.h"
+#include "session/random_inputs.h"
+
+namespace hf::cli {
+
+struct SessionFlags {
+  std::string device = "auto";
+  int threads = 0;
+  std::string optimize = "all";
+  std::string disable;  // names with commas between
+  std::vector<std::string> shapes;
+  Pairs dumps;
+
+  SessionOptions options() const;    // throws InvalidArgument
+  ShapeOverrides overrides() const;  // throws InvalidArgument
+};
+
+/// Adds --device, --threads, --optimize, --disable, and where `shapes` is true --shape and --dump.
+void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool shapes = true);
+
+/// "NAME=VALUE" split at its first '='; `option` is for messages. Throws InvalidArgument if either side is empty.
+std::pair<std::string, std::string> split_pair(std::string_view option, const std::string& text);
+
+/// "1,8" as numbers of at least 1. Throws InvalidArgument.
+std::vector<int64_t> parse_counts(std::string_view option, const std::string& text);
+
+}  // namespace hf::cli
