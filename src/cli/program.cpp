@@ -15,6 +15,7 @@ const Command kCommands[] = {
     {"test", "Run ONNX backend-test folders and compare with the stored outputs", test_models},
     {"inspect", "Show what a model holds and where its nodes run", inspect_model},
     {"bench", "Measure a model's latency, throughput and memory", bench_model},
+    {"env", "List the settings that are read from the environment", list_settings},
 };
 
 void print_overview() {

@@ -1,5 +1,6 @@
 // What the commands report, apart from how it is shown: as text by each command, as JSON here.
 #pragma once
+#include "base/settings.h"
 #include "cli/classify.h"
 #include "cli/tensor_text.h"
 #include "cli/timing.h"
@@ -61,5 +62,6 @@ std::string to_json(const RunReport& report);
 std::string to_json(const TestReport& report);
 std::string to_json(const InspectReport& report);
 std::string to_json(const BenchReport& report);
+std::string to_json(const std::vector<Setting>& settings);
 
 }  // namespace hf::cli

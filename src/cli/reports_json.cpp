@@ -75,6 +75,14 @@ Json of(const BenchRow& r) {
           {"peak_mib", r.peak_mib}};
 }
 
+Json of(const Setting& s) {
+  return {{"variable", s.variable},
+          {"value", s.value},
+          {"default", s.default_value},
+          {"from_environment", s.from_environment},
+          {"meaning", s.meaning}};
+}
+
 template <class Items>
 Json list_of(const Items& items) {
   Json list = Json::array();
@@ -128,6 +136,8 @@ std::string to_json(const InspectReport& r) {
                {"placements", list_of(r.found.placements)}};
   return text_of(json);
 }
+
+std::string to_json(const std::vector<Setting>& settings) { return text_of(list_of(settings)); }
 
 std::string to_json(const BenchReport& r) {
   return text_of({{"model", r.model}, {"device", r.device}, {"rows", list_of(r.rows)}});

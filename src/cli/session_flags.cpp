@@ -1,12 +1,16 @@
 // The options that every command with a session shares.
 #include "cli/session_flags.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
+#include "base/settings.h"
 
 namespace hf::cli {
 namespace {
+
+constexpr int kMostThreads = 4096;
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -30,7 +34,8 @@ int64_t parse_number(std::string_view option, const std::string& part, const std
 
 void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool shapes) {
   options.push_back({"--device", "DEVICE", &flags.device, "auto (the best one present) or cpu"});
-  options.push_back({"--threads", "N", &flags.threads, "threads of a run on the cpu; 0: one a physical core"});
+  options.push_back(
+      {"--threads", "N", &flags.threads, "threads of a run on the cpu; 0: HIPFORGE_THREADS, else one a physical core"});
   options.push_back({"--optimize", "all|none", &flags.optimize, "none: only what running needs", 0, {"all", "none"}});
   options.push_back({"--disable", "PASS,...", &flags.disable, "optimisation passes to skip"});
   if (!shapes) return;
@@ -43,7 +48,7 @@ void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool
 SessionOptions SessionFlags::options() const {
   SessionOptions o;
   o.device = device;
-  o.threads = threads;
+  o.threads = threads ? threads : static_cast<int>(std::min<int64_t>(setting_number("threads"), kMostThreads));
   o.optimize = optimize == "all";
   if (!disable.empty())
     for (const std::string& name : split(disable, ',')) o.disable_passes.insert(name);
