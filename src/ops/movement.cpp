@@ -209,6 +209,12 @@ std::vector<CopyAxis> copy_axes(const Dims& extent, const Dims& from, const Dims
   return axes;
 }
 
+void copy_all(const Tensor& from, Tensor& to) {
+  check(from.size() == to.size(), "a copy of all elements keeps their number");
+  const CopyAxis all[] = {{to.size(), 1, 1}};
+  copy_strided(from, 0, to, 0, all);
+}
+
 void fill(Tensor& to, const Tensor& value) {
   if (value.defined()) {
     const CopyAxis all[] = {{to.size(), 0, 1}};

@@ -25,6 +25,9 @@ void copy_strided(const Tensor& from, int64_t from_at, Tensor& to, int64_t to_at
 /// The axes of a copy of a box of `extent` with these strides on its two sides.
 std::vector<CopyAxis> copy_axes(const Dims& extent, const Dims& from, const Dims& to);
 
+/// The elements of `from` in their order, to a tensor of the same dtype and size.
+void copy_all(const Tensor& from, Tensor& to);
+
 /// Every element becomes the only element of `value`, of the same dtype; zero, false or "" if it is undefined.
 void fill(Tensor& to, const Tensor& value = {});
 
