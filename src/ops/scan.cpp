@@ -226,6 +226,7 @@ void reference(Eval& e) {
 
 constexpr OpDef defs[] = {{.name = "Scan",
                            .since = 8,
+                           .min_inputs = 0,
                            .max_inputs = -1,
                            .max_outputs = -1,
                            .attrs = attrs,
