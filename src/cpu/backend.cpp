@@ -78,11 +78,9 @@ bool Request::all_f32() const {
 
 bool Request::empty() const {
   auto none = [](const ir::Value* v) { return v && v->shape.count() == 0; };
-  for (const ir::Value* v : node.inputs())
-    if (none(v)) return true;
   for (const ir::Value* v : node.outputs())
     if (none(v)) return true;
-  return false;
+  return none(node.input(0));
 }
 
 std::vector<Dims> Request::epilogue_dims(const Dims& first) const {

@@ -29,7 +29,7 @@ class Request {
   }
   /// All inputs and outputs there are hold float32.
   bool all_f32() const;
-  /// An output, or an input, has no elements.
+  /// An output, or the first input, has no elements.
   bool empty() const;
   /// Extents of the program's registers: `first` for register 0, then the epilogue's operands.
   std::vector<Dims> epilogue_dims(const Dims& first) const;
@@ -41,11 +41,16 @@ Answer try_conv(const Request& r);
 Answer try_conv_transpose(const Request& r);
 Answer try_matmul(const Request& r);
 Answer try_pool(const Request& r);
-Answer try_global_pool(const Request& r);
 Answer try_lrn(const Request& r);
 Answer try_softmax(const Request& r);
 Answer try_layer_norm(const Request& r);
 Answer try_concat(const Request& r);
+Answer try_concat_blocked(const Request& r);
+Answer try_reduce(const Request& r);
+Answer try_resize(const Request& r);
+Answer try_slice(const Request& r);
+Answer try_split(const Request& r);
+Answer try_transpose(const Request& r);
 Answer try_alias(const Request& r);
 Answer try_pointwise(const Request& r);
 Answer try_reference(const Request& r);

@@ -111,12 +111,6 @@ std::optional<Ready> lrn(int64_t size, float alpha, float beta, float k, const m
   });
 }
 
-std::optional<Ready> reduction(algorithm how, const memory::desc& src, const memory::desc& dst,
-                               const primitive_attr& attr) {
-  return attempt_ready<dnnl::reduction>(
-      [&] { return dnnl::reduction::primitive_desc(engine(), how, src, dst, 0.f, 0.f, attr, true); });
-}
-
 void append_eltwise(dnnl::post_ops& ops, algorithm how, float alpha, float beta) {
   ops.append_eltwise(how, alpha, beta);
 }
@@ -207,14 +201,6 @@ std::optional<Ready> lrn(int64_t size, float alpha, float beta, float k, const m
   return attempt_ready<dnnl::lrn_forward>([&] {
     dnnl::lrn_forward::desc d(kInference, algorithm::lrn_across_channels, src, size, alpha, beta, k);
     return dnnl::lrn_forward::primitive_desc(d, attr, engine(), true);
-  });
-}
-
-std::optional<Ready> reduction(algorithm how, const memory::desc& src, const memory::desc& dst,
-                               const primitive_attr& attr) {
-  return attempt_ready<dnnl::reduction>([&] {
-    dnnl::reduction::desc d(how, src, dst, 0.f, 0.f);
-    return dnnl::reduction::primitive_desc(d, attr, engine(), true);
   });
 }
 

@@ -54,8 +54,6 @@ std::optional<Ready> pooling(algorithm how, const Window& w, const memory::desc&
 std::optional<Ready> softmax(bool log, int axis, const memory::desc& src, const primitive_attr& attr);
 std::optional<Ready> lrn(int64_t size, float alpha, float beta, float k, const memory::desc& src,
                          const primitive_attr& attr);
-std::optional<Ready> reduction(algorithm how, const memory::desc& src, const memory::desc& dst,
-                               const primitive_attr& attr);
 
 void append_eltwise(dnnl::post_ops& ops, algorithm how, float alpha, float beta);
 void append_hard_swish(dnnl::post_ops& ops);

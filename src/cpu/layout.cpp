@@ -152,4 +152,25 @@ Walk walk_of(const Layout& layout, const Dims& dims) {
   return walk;
 }
 
+std::optional<Order> order_of(const Layout& layout, const Dims& dims) {
+  Walk walk = walk_of(layout, dims);
+  if (!walk.ok) return std::nullopt;
+  Order order;
+  for (const PhysicalAxis& a : walk.axes) {
+    if (a.step != 1) return std::nullopt;
+    order.push_back(a.axis);
+  }
+  return order;
+}
+
+Layout ordered_layout(const Order& order, const Dims& dims) {
+  memory::dims strides(static_cast<size_t>(std::max(dims.rank(), 1)), 1);
+  int64_t stride = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[static_cast<size_t>(order[i])] = stride;
+    stride *= dims[order[i]];
+  }
+  return layout_of(compat::strided(to_dims(dims), strides));
+}
+
 }  // namespace hf::cpu

@@ -32,4 +32,11 @@ struct Walk {
 };
 Walk walk_of(const Layout& layout, const Dims& dims);
 
+/// The axes of more than one element, from the outermost in memory to the innermost; none if the value is blocked,
+/// padded or has gaps. Plain: ascending.
+using Order = std::vector<int>;
+std::optional<Order> order_of(const Layout& layout, const Dims& dims);
+/// The layout in which a value's axes lie in this order; axes that it leaves out have one element.
+Layout ordered_layout(const Order& order, const Dims& dims);
+
 }  // namespace hf::cpu

@@ -345,6 +345,10 @@ void scale(int64_t n, const float* x, float by, float* out) {
   const V s = set(by);
   transform(n, x, out, [&](V v, auto) { return hn::Mul(v, s); });
 }
+void add_scaled(int64_t n, const float* x, float by, float* out) {
+  const V s = set(by);
+  transform(n, x, out, [&](V v, auto load) { return hn::MulAdd(v, s, load(out)); });
+}
 void normalize(int64_t n, const float* x, float mean, float by, const float* gamma, const float* beta, float* out) {
   const V m = set(mean), s = set(by);
   if (beta)
@@ -376,7 +380,7 @@ Row find(std::string_view name) {
 }
 
 const RowReductions& reductions() {
-  static const RowReductions all = {sum, max, exp_sum, scale, square_sum, normalize};
+  static const RowReductions all = {sum, max, exp_sum, scale, add_scaled, square_sum, normalize};
   return all;
 }
 

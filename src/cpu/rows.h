@@ -25,6 +25,8 @@ struct RowReductions {
   float (*exp_sum)(int64_t n, const float* x, float shift, float* out);
   /// out = x * scale.
   void (*scale)(int64_t n, const float* x, float scale, float* out);
+  /// out += x * scale.
+  void (*add_scaled)(int64_t n, const float* x, float scale, float* out);
   /// Sum of (x - mean)^2.
   float (*square_sum)(int64_t n, const float* x, float mean);
   /// out = (x - mean) * scale * gamma + beta; beta may be null.
