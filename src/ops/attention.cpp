@@ -119,7 +119,7 @@ void infer(Infer& in) {
   }
   if (in.has(kLengths)) ir::merge(in.shape(kLengths), Shape(std::vector<Dim>{x.batch}));
   if (in.has(kMask)) require_mask(in, x);
-  Dim hidden = x.heads.known() && x.v_head_size.known() ? Dim(x.heads.value * x.v_head_size.value) : Dim();
+  Dim hidden = x.heads.known() && x.v_head_size.known() ? Dim(Dims{x.heads.value, x.v_head_size.value}.count()) : Dim();
   in.set(0, in.dtype(kQ),
          x.packed ? Shape({x.batch, x.queries, hidden}) : Shape({x.batch, x.heads, x.queries, x.v_head_size}));
   in.set(1, in.dtype(kK), Shape({x.batch, x.kv_heads, x.keys, x.head_size}));
@@ -190,19 +190,6 @@ class Bias {
   std::vector<int64_t> offsets_, ends_;  // a sequence: the position of its first query, the number of its keys
 };
 
-// Past and new rows, in one array [batch, heads, past + rows, size].
-template <class T>
-Tensor concatenated(const T* past, int64_t past_rows, HeadRows<const T> from, const Dims& dims) {
-  Tensor t(dtype_of<T>(), dims);
-  HeadRows<T> to = heads_outside(t.template data<T>(), dims[1], dims[2], dims[3]);
-  for (int64_t b = 0; b < dims[0]; ++b)
-    for (int64_t h = 0; h < dims[1]; ++h) {
-      std::copy_n(past ? past + (b * dims[1] + h) * past_rows * dims[3] : nullptr, past_rows * dims[3], to.at(b, h, 0));
-      for (int64_t i = past_rows; i < dims[2]; ++i) std::copy_n(from.at(b, h, i - past_rows), dims[3], to.at(b, h, i));
-    }
-  return t;
-}
-
 template <class T>
 void attend(Eval& e, const Extents& x) {
   ReadAs<T> q(e.in(kQ)), k(e.in(kK)), v(e.in(kV));
@@ -221,7 +208,8 @@ void attend(Eval& e, const Extents& x) {
     if (!e.has(past) && !e.wants(output)) return;
     std::optional<ReadAs<T>> old;
     if (e.has(past)) old.emplace(e.in(past));
-    all = concatenated<T>(old ? old->data() : nullptr, x.past.value, rows, {a.batch, a.kv_heads, a.keys, size});
+    all =
+        concatenated<T>(old ? old->data() : nullptr, x.past.value, rows, nullptr, {a.batch, a.kv_heads, a.keys, size});
     rows = heads_outside<const T>(all.template data<T>(), a.kv_heads, a.keys, size);
     if (e.wants(output)) write_elements(all.template data<T>(), e.out(output));
   };

@@ -44,7 +44,7 @@ Dim part(const Infer& in, const Dim& features, int64_t heads) {
   return features.known() ? Dim(features.value / heads) : Dim();
 }
 
-Dim times(const Dim& a, int64_t b) { return a.known() ? Dim(a.value * b) : Dim(); }
+Dim times(const Dim& a, int64_t b) { return a.known() ? Dim(Dims{a.value, b}.count()) : Dim(); }
 
 // The last extent is one of two numbers.
 void require_last(const Infer& in, int i, const char* what, const Dim& one, const Dim& other) {

@@ -1,4 +1,4 @@
-// Products of parts of matrices, in parallel: what recurrent cells need beyond multiply().
+// Products of parts of matrices, and of vectors: what recurrent cells and attention need beyond multiply().
 #pragma once
 #include <algorithm>
 
@@ -32,6 +32,17 @@ void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
                    b.data + j, b.stride, c.row(i) + j, c.stride);
     }
   });
+}
+
+/// The sum of a[i] * b[i], as eight sums side by side: they need no reordering to become vector instructions.
+template <class T>
+T dot(const T* a, const T* b, int64_t n) {
+  T sums[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int64_t l = 0; l < 8; ++l) sums[l] += a[i + l] * b[i + l];
+  for (; i < n; ++i) sums[0] += a[i] * b[i];
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 }  // namespace hf::ops

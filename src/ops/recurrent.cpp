@@ -46,7 +46,7 @@ int directions_of(const Node& n) {
   return d == "bidirectional" ? 2 : 1;
 }
 
-Dim times(int64_t factor, const Dim& d) { return d.known() ? Dim(factor * d.value) : Dim(); }
+Dim times(int64_t factor, const Dim& d) { return d.known() ? Dim(Dims{factor, d.value}.count()) : Dim(); }
 
 // Input i, if it is there, has this shape as far as both are known.
 void require_shape(const Infer& in, int i, const char* name, std::vector<Dim> wanted) {

@@ -5,19 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/product.h"
+
 namespace hf::ops {
 namespace {
-
-// Eight sums side by side: they need no reordering to become vector instructions.
-template <class T>
-T dot(const T* a, const T* b, int64_t n) {
-  T sums[8] = {};
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int64_t l = 0; l < 8; ++l) sums[l] += a[i + l] * b[i + l];
-  for (; i < n; ++i) sums[0] += a[i] * b[i];
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-}
 
 // Softmax in place; `extra` is a further score without a place of its own (-inf: none).
 template <class T>
@@ -31,6 +22,25 @@ void softmax(T* s, int64_t n, T extra) {
 }
 
 }  // namespace
+
+template <class T>
+Tensor concatenated(const T* past, int64_t past_rows, HeadRows<const T> from, const T* bias, const Dims& dims) {
+  Tensor t(dtype_of<T>(), dims);
+  const int64_t heads = dims[1], rows = dims[2], size = dims[3];
+  HeadRows<T> to = heads_outside(t.template data<T>(), heads, rows, size);
+  parallel_for(t.size() ? dims[0] * heads : 0, static_cast<double>(rows * size), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      int64_t b = at / heads, h = at % heads;
+      if (past) std::copy_n(past + at * past_rows * size, past_rows * size, to.at(b, h, 0));
+      for (int64_t i = past_rows; i < rows; ++i) {
+        const T* source = from.at(b, h, i - past_rows);
+        T* target = to.at(b, h, i);
+        for (int64_t l = 0; l < size; ++l) target[l] = source[l] + (bias ? bias[h * size + l] : T(0));
+      }
+    }
+  });
+  return t;
+}
 
 template <class T>
 void ScaledAttention<T>::query(int64_t b, int64_t h, int64_t i, T* s, T* add) const {
@@ -83,5 +93,7 @@ void ScaledAttention<T>::run() const {
 
 template struct ScaledAttention<float>;
 template struct ScaledAttention<double>;
+template Tensor concatenated(const float*, int64_t, HeadRows<const float>, const float*, const Dims&);
+template Tensor concatenated(const double*, int64_t, HeadRows<const double>, const double*, const Dims&);
 
 }  // namespace hf::ops

@@ -26,6 +26,11 @@ HeadRows<T> heads_inside(T* data, int64_t heads, int64_t rows, int64_t size) {
   return {data, rows * heads * size, size, heads * size};
 }
 
+/// An array [batch, heads, rows, size] of these extents: `past_rows` from one that has so many, then those of `from`,
+/// with `bias` (of [heads, size], or null) added.
+template <class T>
+Tensor concatenated(const T* past, int64_t past_rows, HeadRows<const T> from, const T* bias, const Dims& dims);
+
 /// Which scores to keep for the caller; the numbers are ONNX's qk_matmul_output_mode.
 enum class Scores { Raw = 0, Capped = 1, Biased = 2, Softmax = 3 };
 
