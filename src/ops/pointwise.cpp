@@ -34,22 +34,23 @@ bool takes_dtype(Elements e, DType t) {
 
 void infer(Infer& in) {
   const PointwiseOp& row = row_of(in.node);
-  const bool mixed = row.name == "Pow" || row.name == "Clip";
+  const bool clip = row.name == "Clip", mixed = clip || row.name == "Pow";
   Shape shape = in.shape(0);
+  DType dtype = in.dtype(0);
   for (int i = 0; i < in.inputs(); ++i) {
     if (!in.has(i)) continue;
-    DType first = in.dtype(0), dtype = in.dtype(i);
-    if (dtype != DType::Undefined && !takes_dtype(row.elements, dtype))
-      in.bad("input {} is {}, which {} does not take", i, name(dtype), in.node.op);
-    if (!mixed && dtype != first && dtype != DType::Undefined && first != DType::Undefined)
-      in.bad("inputs 0 and {} are {} and {}, wanted one type", i, name(first), name(dtype));
-    if (row.name == "Clip" && i > 0) {
-      if (in.shape(i).count().value_or(1) != 1) in.bad("bound {} has shape {}, wanted a scalar", i, in.shape(i).text());
-    } else if (i > 0)
-      shape = broadcast_shapes(shape, in.shape(i));
+    const DType own = in.dtype(i);
+    if (own != DType::Undefined && !takes_dtype(row.elements, own))
+      in.bad("input {} is {}, which {} does not take", i, name(own), in.node.op);
+    if (!mixed && dtype == DType::Undefined) dtype = own;
+    if (!mixed && own != dtype && own != DType::Undefined)
+      in.bad("input {} is {}, wanted {} as before it", i, name(own), name(dtype));
+    if (clip && i > 0 && in.shape(i).count().value_or(1) != 1)
+      in.bad("bound {} has shape {}, wanted a scalar", i, in.shape(i).text());
+    if (!clip && i > 0) shape = broadcast_shapes(shape, in.shape(i));
   }
   if (row.name == "PRelu") shape = in.shape(0);  // only the slope is broadcast
-  in.set(0, row.to_bool ? DType::Bool : in.dtype(0), shape);
+  in.set(0, row.to_bool ? DType::Bool : dtype, shape);
 }
 
 void infer_where(Infer& in) {

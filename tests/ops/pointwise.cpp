@@ -358,6 +358,7 @@ TEST(Pointwise, SymbolicShapesBroadcast) {
   ir::Value* x = g.add_input("x", DType::F32, ir::Shape(std::vector<Dim>{Dim::named("batch"), 3, 4}));
   ir::Value* y = g.add_input("y", DType::F32, ir::Shape(Dims{1, 4}));
   EXPECT_EQ(add_op(g, "Add", {x, y})->output()->type_text(), "float32 [batch, 3, 4]");
+  EXPECT_EQ(add_op(g, "Mul", {g.add_input("z"), y})->output()->dtype, DType::F32);
   EXPECT_EQ(add_op(g, "Less", {x, y})->output()->type_text(), "bool [batch, 3, 4]");
 }
 
