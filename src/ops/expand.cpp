@@ -3,21 +3,23 @@
 
 #include "ops/extents.h"
 #include "ops/movement.h"
+#include "ops/shape_values.h"
 
 namespace hf::ops {
 namespace {
 
 void infer_expand(Infer& in) {
   const Shape& s = in.shape(0);
-  if (in.constant(1)) {
+  const int length = in.constant(1) ? static_cast<int>(list_of(in, 1).size()) : list_length(in, 1);
+  const std::optional<std::vector<ShapeEntry>> entries = shape_entries(in, 1);
+  if (entries) {
     Shape wanted{std::vector<Dim>()};
-    for (int64_t v : list_of(in, 1)) {
-      in.require(v >= 0, "extent {} in the shape to expand to", v);
-      wanted.dims().push_back(v);
+    for (const ShapeEntry& w : *entries) {
+      in.require(!w.number || *w.number >= 0, "extent {} in the shape to expand to", w.number.value_or(0));
+      wanted.dims().push_back(w.dim());
     }
     return in.set(0, in.dtype(0), broadcast_shapes(s, wanted));
   }
-  const int length = list_length(in, 1);
   in.set(0, in.dtype(0), length < 0 || !s.ranked() ? Shape() : Shape::unknown_of_rank(std::max(length, s.rank())));
 }
 

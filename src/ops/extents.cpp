@@ -44,6 +44,8 @@ std::vector<int> normalize_axes(std::span<const int64_t> axes, int rank) {
 
 int list_length(const Infer& in, int i) {
   const Shape& s = in.shape(i);
+  in.require(is_int(in.dtype(i)) || in.dtype(i) == DType::Undefined, "input {} is {}, wanted integers", i,
+             name(in.dtype(i)));
   if (!s.ranked()) return -1;
   in.require(s.rank() == 1, "input {} has shape {}, wanted one axis", i, s.text());
   if (!s[0].known()) return -1;
@@ -53,6 +55,7 @@ int list_length(const Infer& in, int i) {
 
 std::vector<int64_t> list_of(const Infer& in, int i) {
   const Tensor& t = *in.constant(i);
+  in.require(is_int(t.dtype()), "input {} is {}, wanted integers", i, t.text());
   in.require(t.rank() <= 1, "input {} is {}, wanted one axis", i, t.text());
   in.require(t.size() <= kMaxRank, "input {} has {} elements, at most {} are handled", i, t.size(), kMaxRank);
   return to_ints(t);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/extents.h"
+#include "ops/shape_values.h"
 
 namespace hf::ops {
 namespace {
@@ -15,19 +16,33 @@ void upgrade_reshape(ir::Graph&, Node& n, int) { n.attrs.emplace("allowzero", in
 
 void upgrade_axes(ir::Graph& g, Node& n, int) { attr_to_input(g, n, "axes", 1); }
 
+using Entries = std::vector<ShapeEntry>;
+
+// Which extent of `from` is certainly the extent `to[i]` that is not known: the one it was copied from, or one with the
+// same symbol that is not `gone` yet; -1 if there is none.
+int counterpart(const Shape& from, const Shape& to, int i, bool copied, const std::vector<bool>& gone) {
+  if (copied) return i;
+  for (int k = 0; k < from.rank(); ++k)
+    if (!gone[static_cast<size_t>(k)] && !from[k].known() && from[k].same(to[i])) return k;
+  return -1;
+}
+
 // The extent that -1 stands for: what is left of `from` when the other extents of `to` are divided out. Extents that
 // are certainly equal on both sides cancel, so that symbols survive.
-Dim left_over(const Infer& in, const Shape& from, const Shape& to, int at) {
+Dim left_over(const Infer& in, const Shape& from, const Shape& to, int at, const std::vector<bool>& copied) {
   if (!from.ranked()) return {};
   int64_t have = 1, want = 1;
   std::vector<Dim> have_open;
   std::vector<bool> gone(static_cast<size_t>(from.rank()));
   for (int i = 0; i < to.rank(); ++i) {
     if (i == at) continue;
-    if (to[i].known())
+    if (to[i].known()) {
       want = multiply_extents(want, to[i].value);
-    else
-      gone[static_cast<size_t>(i)] = true;  // open in `to` only because it was copied from from[i]
+      continue;
+    }
+    const int k = counterpart(from, to, i, copied[static_cast<size_t>(i)], gone);
+    if (k < 0) return {};
+    gone[static_cast<size_t>(k)] = true;
   }
   for (int i = 0; i < from.rank(); ++i) {
     if (gone[static_cast<size_t>(i)]) continue;
@@ -37,33 +52,40 @@ Dim left_over(const Infer& in, const Shape& from, const Shape& to, int at) {
       have_open.push_back(from[i]);
   }
   if (have_open.empty()) {
-    if (want == 0) in.require(have == 0, "shape {} does not fit the {} elements of {}", to.text(), have, from.text());
-    in.require(want == 0 || have % want == 0, "shape {} does not divide the {} elements of {}", to.text(), have,
-               from.text());
+    in.require(want == 0 ? have == 0 : have % want == 0, "shape {} does not divide the {} elements of {}", to.text(),
+               have, from.text());
     return want == 0 ? 0 : have / want;
   }
   return have_open.size() == 1 && have == want && want != 0 ? have_open[0] : Dim();
 }
 
-Shape reshaped(const Infer& in, const Shape& from, const std::vector<int64_t>& wanted, bool allow_zero) {
+Shape reshaped(const Infer& in, const Shape& from, const Entries& wanted, bool allow_zero) {
   Shape to = Shape::unknown_of_rank(static_cast<int>(wanted.size()));
+  std::vector<bool> copied(wanted.size());
   int open = -1;
+  bool zero = false;
   for (int i = 0; i < to.rank(); ++i) {
-    const int64_t w = wanted[static_cast<size_t>(i)];
-    in.require(w >= -1, "extent {} in the shape to reshape to", w);
-    if (w == -1) {
+    const ShapeEntry& w = wanted[static_cast<size_t>(i)];
+    if (!w.number) {
+      to[i] = w.dim();
+      continue;
+    }
+    in.require(*w.number >= -1, "extent {} in the shape to reshape to", *w.number);
+    if (*w.number == -1) {
       in.require(open < 0, "-1 comes twice in the shape to reshape to");
       open = i;
-    } else if (w == 0 && !allow_zero) {
+    } else if (*w.number == 0 && !allow_zero) {
       in.require(!from.ranked() || i < from.rank(), "extent {} is to be copied from shape {}", i, from.text());
+      copied[static_cast<size_t>(i)] = true;
       if (from.ranked()) to[i] = from[i];
-    } else
-      to[i] = w;
+    } else {
+      to[i] = *w.number;
+      zero |= *w.number == 0;
+    }
   }
   if (open >= 0) {
-    in.require(!allow_zero || std::find(wanted.begin(), wanted.end(), 0) == wanted.end(),
-               "0 and -1 in one shape with allowzero");
-    to[open] = left_over(in, from, to, open);
+    in.require(!zero, "0 and -1 in one shape with allowzero");
+    to[open] = left_over(in, from, to, open, copied);
   } else if (from.is_static() && to.is_static()) {
     in.require(*from.count() == *to.count(), "shape {} does not fit shape {}", to.text(), from.text());
   }
@@ -71,9 +93,10 @@ Shape reshaped(const Infer& in, const Shape& from, const std::vector<int64_t>& w
 }
 
 void infer_reshape(Infer& in) {
-  if (in.constant(1))
-    return in.set(0, in.dtype(0), reshaped(in, in.shape(0), list_of(in, 1), in.node.i("allowzero") != 0));
-  int rank = list_length(in, 1);
+  const int rank = in.constant(1) ? static_cast<int>(list_of(in, 1).size()) : list_length(in, 1);
+  const std::optional<Entries> wanted = shape_entries(in, 1);
+  if (wanted && (rank < 0 || rank == static_cast<int>(wanted->size())))
+    return in.set(0, in.dtype(0), reshaped(in, in.shape(0), *wanted, in.node.i("allowzero") != 0));
   in.set(0, in.dtype(0), rank < 0 ? Shape() : Shape::unknown_of_rank(rank));
 }
 

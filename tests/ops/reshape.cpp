@@ -84,10 +84,39 @@ TEST(Reshape, KeepsWhatIsKnown) {
   EXPECT_EQ(inferred("Squeeze", Shape({n(), 1, 3}), ints({1})), "[n, 3]");
 }
 
+// [n, t, 768] with a shape computed of its extents, as exporters write it.
+TEST(Reshape, FollowsShapeArithmetic) {
+  ir::Graph g;
+  ir::Value* x = g.add_input("x", DType::F32, Shape({n(), Dim::named("t"), 768}));
+  ir::Value* shape = add_op(g, "Shape", {x})->output();
+  ir::Value *zero = g.add_constant("0", ints({0})), *last = g.add_constant("2", Tensor::scalar(int64_t{2}));
+  auto part = [&](int64_t i) {
+    ir::Value* at = g.add_constant("i", Tensor::scalar(i));
+    return add_op(g, "Unsqueeze", {add_op(g, "Gather", {shape, at})->output(), zero})->output();
+  };
+  auto reshaped = [&](std::vector<ir::Value*> parts) {
+    ir::Value* to = add_op(g, "Concat", parts, {{"axis", int64_t{0}}})->output();
+    return add_op(g, "Reshape", {x, to})->output()->shape.text();
+  };
+  auto number = [&](int64_t v) { return g.add_constant("n", ints({v})); };
+  EXPECT_EQ(reshaped({part(0), part(1), number(12), number(64)}), "[n, t, 12, 64]");
+  EXPECT_EQ(reshaped({part(0), number(-1), number(12), number(64)}), "[n, t, 12, 64]");
+  EXPECT_EQ(reshaped({number(-1), part(2)}), "[?, 768]");
+  ir::Value* heads =
+      add_op(g, "Div", {add_op(g, "Gather", {shape, last})->output(), g.add_constant("c", Tensor::scalar(int64_t{64}))})
+          ->output();
+  EXPECT_EQ(reshaped({part(0), part(1), number(-1), add_op(g, "Unsqueeze", {heads, zero})->output()}),
+            "[n, t, 64, 12]");
+  ir::Value* first = add_op(g, "Slice", {shape, zero, number(-1)})->output();
+  EXPECT_EQ(reshaped({first, number(-1)}), "[n, t, 768]");
+  EXPECT_EQ(reshaped({g.add_input("u", DType::I64, Shape(Dims{1})), number(-1)}), "[?, ?]");
+}
+
 TEST(Reshape, Refuses) {
   const OpCase cases[] = {
       {.name = "other count", .op = "Reshape", .inputs = {zeros({2, 3}), ints({4, 2})}, .expected = {Tensor()}},
       {.name = "no divisor", .op = "Reshape", .inputs = {zeros({2, 3}), ints({4, -1})}, .expected = {Tensor()}},
+      {.name = "floats", .op = "Reshape", .inputs = {zeros({2, 3}), zeros({2})}, .expected = {Tensor()}},
       {.name = "two -1", .op = "Reshape", .inputs = {zeros({2, 3}), ints({-1, -1})}, .expected = {Tensor()}},
       {.name = "-2", .op = "Reshape", .inputs = {zeros({2, 3}), ints({-2, 3})}, .expected = {Tensor()}},
       {.name = "0 of nothing", .op = "Reshape", .inputs = {zeros({2}), ints({2, 0})}, .expected = {Tensor()}},
