@@ -33,12 +33,7 @@ void upgrade_fused(ir::Graph& g, Node& n, int) {
   n.attrs.erase("activation_params");
   ir::Value* z = n.input(3);
   ir::Value* result = push_down(g, n, "Conv", 3)->output();
-  if (z) {
-    Node* sum = g.add_node("Add", {result, z}, 1, &n);
-    sum->name = n.name + "/Add";
-    bind(g, *sum, kNewest - 1);
-    result = sum->output();
-  }
+  if (z) result = add_before(g, n, "Add", {result, z});
   follow_with_activation(g, n, result, activation, params);
 }
 

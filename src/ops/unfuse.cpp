@@ -15,6 +15,15 @@ Node* push_down(ir::Graph& g, Node& n, std::string op, int inputs) {
   return inner;
 }
 
+ir::Value* add_before(ir::Graph& g, Node& n, std::string op, std::vector<ir::Value*> inputs, ir::Attrs attrs,
+                      int outputs, int opset) {
+  Node* before = g.add_node(std::move(op), std::move(inputs), outputs, &n);
+  before->name = n.name + "/" + before->op;
+  before->attrs = std::move(attrs);
+  bind(g, *before, opset);
+  return before->output();
+}
+
 void follow_with(ir::Graph& g, Node& n, std::string op, std::vector<ir::Value*> inputs, ir::Attrs attrs) {
   n.op = std::move(op);
   n.domain = "";

@@ -11,7 +11,11 @@ namespace hf::ops {
 /// inputs, and returns that; `n` is to become what comes after (follow_with). For upgrades.
 Node* push_down(ir::Graph& g, Node& n, std::string op, int inputs);
 
-/// Makes `n` the elementwise operator `op` of `inputs`.
+/// A new bound node of the standard domain before `n`; its first output. `opset`: whose form it has.
+ir::Value* add_before(ir::Graph& g, Node& n, std::string op, std::vector<ir::Value*> inputs, ir::Attrs attrs = {},
+                      int outputs = 1, int opset = kNewest - 1);
+
+/// Makes `n` the operator `op` of `inputs`.
 void follow_with(ir::Graph& g, Node& n, std::string op, std::vector<ir::Value*> inputs, ir::Attrs attrs = {});
 
 /// Makes `n` the activation of `x`: "" (none), "LeakyRelu" (alpha), "HardSigmoid" (alpha, beta), "Clip" (min, max) or
