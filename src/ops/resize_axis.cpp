@@ -71,8 +71,9 @@ void set_sizes(const Node& n, std::vector<ResizeAxis>& axes, const std::vector<i
 // Where output o lies in the input.
 class Coordinates {
  public:
-  Coordinates(const std::string& mode, const ResizeAxis& axis)
-      : mode_(find(mode)),
+  Coordinates(const std::string& mode, const ResizeAxis& axis, bool nearest)
+      : nearest_(nearest),
+        mode_(find(mode)),
         a_(axis),
         length_(axis.exact ? static_cast<double>(axis.output) : axis.scale * static_cast<double>(axis.input)) {}
 
@@ -111,19 +112,22 @@ class Coordinates {
     fail(Code::InvalidModel, "attribute 'coordinate_transformation_mode' is '{}'", name);
   }
 
-  // x / scale, without the error of the quotient where the extents give it exactly.
+  // x / scale. Where the extents give the scale, without the error of their quotient. Else the scale is a float,
+  // perhaps a rounded fraction: dividing in float makes coordinates whole that should be, which matters to nearest.
   double unscaled(double x) const {
-    return a_.exact ? x * static_cast<double>(a_.input) / static_cast<double>(a_.output) : x / a_.scale;
+    if (a_.exact) return x * static_cast<double>(a_.input) / static_cast<double>(a_.output);
+    if (nearest_) return static_cast<double>(static_cast<float>(x) / static_cast<float>(a_.scale));
+    return x / a_.scale;
   }
 
+  bool nearest_;
   Mode mode_;
   const ResizeAxis& a_;
   double length_;  // the output's extent before rounding
 };
 
 int64_t nearest(const std::string& mode, double exact, double scale) {
-  // A scale is a float, perhaps a rounded fraction: in float a coordinate that should be whole is.
-  const double x = static_cast<double>(static_cast<float>(exact));
+  const double x = std::nearbyint(exact * 0x1p20) / 0x1p20;  // what is whole or half but for rounding errors becomes so
   if (mode == "round_prefer_floor") return static_cast<int64_t>(std::ceil(x - 0.5));
   if (mode == "round_prefer_ceil") return static_cast<int64_t>(std::floor(x + 0.5));
   if (mode == "floor") return static_cast<int64_t>(std::floor(x));
@@ -172,8 +176,8 @@ std::vector<ResizeAxis> resize_axes(const Node& n, const Dims& x, const Tensor* 
 }
 
 ResizeTaps resize_taps(const Node& n, const ResizeAxis& axis) {
-  const Coordinates at(n.s("coordinate_transformation_mode"), axis);
   const std::string& mode = n.s("mode");
+  const Coordinates at(n.s("coordinate_transformation_mode"), axis, mode == "nearest");
   if (mode != "nearest" && mode != "linear" && mode != "cubic")
     fail(Code::InvalidModel, "attribute 'mode' is '{}'", mode);
   const bool exclude = n.has("exclude_outside") && n.i("exclude_outside") != 0,
