@@ -42,17 +42,17 @@ struct Level {
   ~Level() { --depth; }
 };
 
-bool try_infer(ir::Graph& body) {
+}  // namespace
+
+bool try_infer(ir::Graph& g) {
   try {
-    infer_graph(body);
+    infer_graph(g);
     return true;
   } catch (const Error& e) {
     if (e.code() != Code::InvalidModel) throw;
-    return false;  // perhaps only because a carried shape was taken to be constant
+    return false;
   }
 }
-
-}  // namespace
 
 void set_type(ir::Value* v, DType dtype, const Shape& shape) {
   if (dtype != DType::Undefined) v->dtype = dtype;
@@ -94,7 +94,7 @@ void infer_body(ir::Graph& body, int first_in, int first_out, int count) {
   const Shapes before(body);
   auto carried = [&](int i) { return body.inputs()[static_cast<size_t>(first_in + i)]; };
   for (int attempt = depth > kDeep ? kTries : 0; attempt < kTries; ++attempt) {
-    const bool inferred = try_infer(body);
+    const bool inferred = try_infer(body);  // perhaps not because a carried shape was taken to be constant
     std::vector<Shape> looser;
     bool same = inferred;
     for (int i = 0; i < count && inferred; ++i) {

@@ -20,6 +20,9 @@ std::vector<Tensor> captured(const Eval& e, std::string_view attr);
 /// What holds of a value that may be of either shape.
 Shape either(const Shape& a, const Shape& b);
 
+/// infer_graph(), but false where the graph breaks an operator's rule, with the values up to there inferred.
+bool try_infer(ir::Graph& g);
+
 /// Infers a body whose outputs [first_out, first_out + count) become its inputs [first_in, ...) when it runs again. The
 /// inputs' types are those of the first run; extents that change from run to run are made unknown.
 void infer_body(ir::Graph& body, int first_in, int first_out, int count);

@@ -16,9 +16,15 @@ bool truth(const Tensor& t) { return to_int(t) != 0; }
 constexpr AttrDef if_attrs[] = {required_attr("then_branch", AttrType::Graph),
                                 required_attr("else_branch", AttrType::Graph)};
 
+// A branch may be right only when it is taken: one that squeezes an axis if that is 1. So a fault in a branch is none
+// of the model until it is certain to run.
 void infer_branches(Node& n) {
   type_captures(n);
-  for (const auto& g : n.subgraphs()) infer_graph(*g);
+  Graph &then_branch = n.subgraph("then_branch"), &else_branch = n.subgraph("else_branch");
+  const Value* condition = n.input(0);
+  if (condition && condition->is_constant()) return infer_graph(truth(condition->constant) ? then_branch : else_branch);
+  try_infer(then_branch);
+  try_infer(else_branch);
 }
 
 void infer_if(Infer& in) {

@@ -162,6 +162,27 @@ TEST(If, RunsTheBranchTaken) {
   expect_equal(run(c, {kFalse, f({7, 8}), f({1, 2, 3})}, runner)[0], tensor<float>({1, 2}, {7, 8}), 0, "else");
 }
 
+// As exporters write "squeeze if the axis is 1".
+TEST(If, ABranchThatCouldNotRunIsNoFault) {
+  auto then_branch = std::make_shared<Graph>(), else_branch = std::make_shared<Graph>();
+  Value *x = then_branch->add_capture("x", DType::F32), *y = else_branch->add_capture("y", DType::F32);
+  then_branch->add_output(
+      add_op(*then_branch, "Squeeze", {x, then_branch->add_constant("a", Tensor::ints(Ints{0}))})->output());
+  else_branch->add_output(add_op(*else_branch, "Identity", {y})->output());
+  Control c(
+      "If", {{"then_branch", then_branch}, {"else_branch", else_branch}},
+      [](Graph& g) -> std::vector<Value*> {
+        Value* v = g.add_input("v", DType::F32, Dims{2});
+        return {g.add_input("c", DType::Bool, Dims{}), v, v};
+      },
+      1, 2);
+  infer_node(*c.node);
+  EXPECT_EQ(c.node->output()->dtype, DType::F32);
+  Runner runner;
+  expect_equal(run(c, {kFalse, f({7, 8}), f({7, 8})}, runner)[0], f({7, 8}), 0, "else");
+  EXPECT_THROW(run(c, {kTrue, f({7, 8}), f({7, 8})}, runner), Error);
+}
+
 TEST(Scan, SumsAlongAnAxis) {
   Control c(
       "Scan",
