@@ -48,9 +48,14 @@ std::string where() {
 
 void fail_text(Code code, std::string text) {
   std::string place = where();
-  for (char& c : text)
-    if (c == '\n' || c == '\r') c = ' ';
-  throw Error(code, fmt::format("{}: {}{}{}", words(code), place, place.empty() ? "" : ": ", text));
+  // Names come from files: they may be long, and hold anything.
+  constexpr size_t kMost = 2000;
+  if (place.size() > kMost) place.replace(kMost / 2, place.size() - kMost, " ... ");
+  if (text.size() > 2 * kMost) text.replace(kMost, text.size() - 2 * kMost, " ... ");
+  std::string line = fmt::format("{}: {}{}{}", words(code), place, place.empty() ? "" : ": ", text);
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
+  throw Error(code, line);
 }
 
 void check_failed(const char* what, const char* file, int line) {

@@ -48,7 +48,7 @@ AttrKind kind_of(const pb::AttributeProto& attr) {
   const Kind* set = nullptr;
   for (const Kind& k : kKinds) {
     if (!k.is_set(attr)) continue;
-    if (set) fail(Code::InvalidModel, "it holds a {} and a {}", set->name, k.name);
+    if (set) fail(Code::InvalidModel, "it holds values of types {} and {}", set->name, k.name);
     set = &k;
   }
   if (attr.type() == 0 && !set) fail(Code::InvalidModel, "it has neither a type nor a value");
@@ -56,8 +56,8 @@ AttrKind kind_of(const pb::AttributeProto& attr) {
   if (attr.type() < 0 || attr.type() > static_cast<int>(kKinds.size()))
     fail(Code::InvalidModel, "attribute type {} is not known", attr.type());
   const Kind& declared = kKinds[static_cast<size_t>(attr.type()) - 1];
-  if (set && set != &declared) fail(Code::InvalidModel, "it is declared a {} but holds a {}", declared.name, set->name);
-  if (!set && must_be_set(declared.kind)) fail(Code::InvalidModel, "it holds no {}", declared.name);
+  if (set && set != &declared) fail(Code::InvalidModel, "it is declared {} but holds {}", declared.name, set->name);
+  if (!set && must_be_set(declared.kind)) fail(Code::InvalidModel, "it has no value of type {}", declared.name);
   return declared.kind;
 }
 

@@ -12,13 +12,14 @@
 #include "ops/op.h"
 
 namespace hf::load {
-namespace {
 
-std::string node_name(const Scope& scope, const pb::NodeProto& node, int index) {
-  return scope.prefix + (node.name().empty() ? fmt::format("{}_{}", node.op_type(), index) : node.name());
+std::string local_name(const pb::NodeProto& node, int index) {
+  return node.name().empty() ? fmt::format("{}_{}", node.op_type(), index) : node.name();
 }
 
-}  // namespace
+std::string place(const pb::NodeProto& node, int index) {
+  return fmt::format("node {} '{}' ({})", index, local_name(node, index), node.op_type());
+}
 
 Builder::Builder(pb::ModelProto& model, const LoadOptions& options)
     : model_(model),
@@ -44,7 +45,7 @@ void Builder::fill(Scope& scope, pb::GraphProto& proto, bool main) {
   scope.graph.name = proto.name();
   add_inputs(scope, proto, main);
   add_initializers(scope, proto);
-  for (auto& node : *proto.mutable_node()) add_results(scope, node);
+  add_results(scope, *proto.mutable_node());
   declare_types(scope, proto);
   add_nodes(scope, *proto.mutable_node());
   for (const auto& output : proto.output()) {
@@ -108,18 +109,25 @@ void Builder::declare_types(Scope& scope, const pb::GraphProto& proto) {
       if (ir::Value* v = scope.find_here(info.name())) declare(*v, to_declared(info.type()));
 }
 
-void Builder::add_results(Scope& scope, pb::NodeProto& node) {
-  auto where = context([&] { return fmt::format("node '{}{}' ({})", scope.prefix, node.name(), node.op_type()); });
-  if (++nodes_ > kLimits.nodes)
+template <class Nodes>
+void Builder::add_results(Scope& scope, Nodes& nodes) {
+  nodes_ += nodes.size();
+  if (nodes_ > kLimits.nodes)
     fail(Code::Unsupported, "more than {} nodes (calls of functions expanded)", kLimits.nodes);
-  for (const auto& output : node.output()) {
-    if (output.empty()) continue;
-    charge(scope.prefix.size() + output.size());
-    scope.add_result(output);
+  for (int i = 0; i < nodes.size(); ++i) {
+    for (const auto& output : nodes[i].output()) {
+      if (output.empty()) continue;
+      auto where = context([&] { return place(nodes[i], i); });
+      charge(scope.prefix.size() + output.size());
+      scope.add_result(output);
+    }
+    // Constants at once, so that subgraphs share them instead of capturing them, wherever they stand.
+    if (is_constant(nodes[i])) set_constant(scope, nodes[i], i);
   }
-  if (!is_constant(node)) return;
-  // At once, so that subgraphs share it instead of capturing it, wherever it stands.
-  Tensor value = constant_value(scope, node);
+}
+
+void Builder::set_constant(Scope& scope, pb::NodeProto& node, int index) {
+  Tensor value = constant_value(scope, node, index);
   ir::Value* v = node.output(0).empty() ? nullptr : scope.find_here(node.output(0));
   if (!v) return;
   declare(*v, {ir::TypeKind::Tensor, value.dtype(), value.dims()});
@@ -131,8 +139,8 @@ void Builder::add_nodes(Scope& scope, Nodes& nodes) {
   for (int i = 0; i < nodes.size(); ++i) {
     pb::NodeProto& node = nodes[i];
     if (is_constant(node)) continue;
-    std::string name = node_name(scope, node, i);
-    auto where = context([&] { return fmt::format("node {} '{}' ({})", i, name, node.op_type()); });
+    std::string name = scope.prefix + local_name(node, i);
+    auto where = context([&] { return place(node, i); });
     charge(name.size());
     if (Function* f = functions_.find(node))
       add_call(scope, node, *f, name);
@@ -193,15 +201,15 @@ void Builder::add_call(Scope& caller, pb::NodeProto& call, Function& function, c
   auto result = [&](int i) { return call.output(i).empty() ? nullptr : caller.find_here(call.output(i)); };
   for (int i = 0; i < call.output_size(); ++i)
     if (result(i)) body.expect_result(f.output(i), result(i));
-  for (auto& node : *f.mutable_node()) add_results(body, node);
+  add_results(body, *f.mutable_node());
   add_nodes(body, *f.mutable_node());
   for (int i = 0; i < call.output_size(); ++i) {
     ir::Value* v = result(i);
     if (!v || v->producer() || v->is_constant()) continue;
     // An output that is an input, or a second name for one value.
-    ir::Value* same = input_of(body, f.output(i));
-    if (!same || same == v) fail(Code::InvalidModel, "its output '{}' is not made", f.output(i));
-    ir::Node* n = caller.graph.add_node_with("Identity", {same}, {v});
+    std::optional<ir::Value*> same = body.find(f.output(i));
+    if (!same || !*same || *same == v) fail(Code::InvalidModel, "its output '{}' is not made", f.output(i));
+    ir::Node* n = caller.graph.add_node_with("Identity", {*same}, {v});
     n->name = v->name;
     unbound_->push_back({n, static_cast<int>(kLimits.newest_opset)});
   }

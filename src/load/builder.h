@@ -15,6 +15,11 @@ class NodeProto;
 
 namespace hf::load {
 
+/// The node's name, or one made of its operator and its place among the nodes.
+std::string local_name(const pb::NodeProto& node, int index);
+/// "node 3 'conv1' (Conv)", for messages.
+std::string place(const pb::NodeProto& node, int index);
+
 /// Builds one model's graph, taking the tensors out of the message on the way.
 class Builder {
  public:
@@ -38,14 +43,17 @@ class Builder {
   void declare_types(Scope& scope, const pb::GraphProto& proto);
   template <class Nodes>
   void add_nodes(Scope& scope, Nodes& nodes);
-  void add_results(Scope& scope, pb::NodeProto& node);
+  template <class Nodes>
+  void add_results(Scope& scope, Nodes& nodes);
+  void set_constant(Scope& scope, pb::NodeProto& node, int index);
   void add_node(Scope& scope, pb::NodeProto& node, const std::string& name);
   void add_call(Scope& scope, pb::NodeProto& call, Function& function, const std::string& name);
   void bind_all(const std::vector<Unbound>& nodes);
 
   ir::Value* input_of(Scope& scope, const std::string& name);
   bool is_constant(const pb::NodeProto& node);
-  Tensor constant_value(Scope& scope, pb::NodeProto& node);
+  Tensor constant_value(Scope& scope, pb::NodeProto& node, int index);
+  std::optional<Tensor> sparse_value(Scope& scope, pb::NodeProto& node);
   ir::Attrs attributes(Scope& scope, pb::NodeProto& node, Captured& captured);
   std::shared_ptr<ir::Graph> subgraph(Scope& outer, pb::GraphProto& proto, std::vector<ir::Value*>& captured);
   const Tensor& tensor_of(pb::TensorProto& proto);

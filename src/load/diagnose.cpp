@@ -101,7 +101,7 @@ void fail_not_onnx(std::span<const std::byte> bytes) {
   if (start.size() >= 8 && std::all_of(start.begin(), start.end(), is_text))
     fail(Code::InvalidModel, "this is not an ONNX model: it is a text file");
   expect_whole_fields(bytes);
-  fail(Code::InvalidModel, "this is not an ONNX model, or it is damaged");
+  fail(Code::InvalidModel, "this is not an ONNX model, or it is damaged or nested too deeply");
 }
 
 }  // namespace hf::load

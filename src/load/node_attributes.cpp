@@ -73,24 +73,29 @@ bool Builder::is_constant(const pb::NodeProto& node) {
   return node.op_type() == "Constant" && canonical(node.domain()).empty() && !functions_.find(node);
 }
 
-Tensor Builder::constant_value(Scope& scope, pb::NodeProto& node) {
-  for (auto& attr : *node.mutable_attribute()) {
-    if (attr.name() != "sparse_value" || node.attribute_size() != 1) continue;
-    pb::AttributeProto* source = referred(scope, attr);
-    if (!source || kind_of(*source) != AttrKind::SparseTensor) continue;
-    auto it = tensors_.find(source);
-    if (it == tensors_.end())
-      it = tensors_.emplace(source, take_sparse(*source->mutable_sparse_tensor(), files_, sparse_bytes_)).first;
-    return it->second;
-  }
-  Captured none;
+Tensor Builder::constant_value(Scope& scope, pb::NodeProto& node, int index) {
   ir::Graph scratch;
   ir::Node* n = scratch.add_node("Constant", {}, node.output_size());
-  n->name = node.name();
-  n->attrs = attributes(scope, node, none);
-  if (node.input_size() > 0) fail(Code::InvalidModel, "a Constant with inputs");
-  ops::bind(scratch, *n, opset_of(*scope.env.opsets, ""));
+  n->name = scope.prefix + local_name(node, index);
+  {
+    auto where = context([&] { return place(node, index); });
+    if (node.input_size() > 0) fail(Code::InvalidModel, "{} inputs, wanted none", node.input_size());
+    if (std::optional<Tensor> sparse = sparse_value(scope, node)) return *sparse;
+    Captured none;
+    n->attrs = attributes(scope, node, none);
+  }
+  ops::bind(scratch, *n, opset_of(*scope.env.opsets, ""));  // says by itself where it fails
   return ops::evaluate(*n, {})[0];
+}
+
+std::optional<Tensor> Builder::sparse_value(Scope& scope, pb::NodeProto& node) {
+  if (node.attribute_size() != 1 || node.attribute(0).name() != "sparse_value" || node.output_size() != 1) return {};
+  pb::AttributeProto* source = referred(scope, *node.mutable_attribute(0));
+  if (!source || kind_of(*source) != AttrKind::SparseTensor) return {};
+  auto it = tensors_.find(source);
+  if (it == tensors_.end())
+    it = tensors_.emplace(source, take_sparse(*source->mutable_sparse_tensor(), files_, sparse_bytes_)).first;
+  return it->second;
 }
 
 }  // namespace hf::load

@@ -14,14 +14,30 @@
 namespace hf::load {
 namespace {
 
+// How many elements a tensor without raw data has by its shape, and holds.
+bool is_complete(const pb::TensorProto& p) {
+  double wanted = 1;
+  for (int64_t d : p.dims()) wanted *= static_cast<double>(d);
+  int held = p.float_data_size() + p.int32_data_size() + p.int64_data_size() + p.double_data_size() +
+             p.uint64_data_size() + p.string_data_size();
+  return p.data_location() != 0 || wanted == held;
+}
+
+// The messages of sequences and optionals begin with a name where a tensor has its dims, and hold a tensor where it has
+// a segment; empty ones hold nothing but a kind.
+bool is_container(std::span<const std::byte> bytes, const pb::TensorProto& p) {
+  constexpr std::byte kName{1 << 3 | 2};  // field 1 with a length; packed dims look the same
+  bool named = !bytes.empty() && bytes[0] == kName, empty = p.dims_size() == 0 && p.has_data_type();
+  return p.has_segment() || ((named || empty) && p.raw_data().empty() && !is_complete(p));
+}
+
 Tensor parse(std::span<const std::byte> bytes, const std::filesystem::path& folder) {
   if (bytes.size() > static_cast<size_t>(kLimits.file_bytes))
     fail(Code::Unsupported, "{} bytes, over protobuf's limit of 2 GiB", bytes.size());
   pb::TensorProto proto;
-  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    fail(Code::InvalidModel, "this is not a TensorProto, or it is damaged");
-  // The schemas of sequences and optionals differ from a tensor's in what field 3 is.
-  if (proto.has_segment()) fail(Code::Unsupported, "a sequence or optional, only tensors are handled");
+  bool whole = proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  if (whole && is_container(bytes, proto)) fail(Code::Unsupported, "a sequence or optional, only tensors are handled");
+  if (!whole) fail(Code::InvalidModel, "this is not a TensorProto, or it is damaged");
   ExternalFiles files(folder);
   return take_tensor(proto, files);
 }

@@ -55,6 +55,9 @@ TEST(TensorProto, RefusesOtherMessages) {
   EXPECT_EQ(tensor_from_bytes(std::as_bytes(std::span(good))).data<uint8_t>()[0], 7);
   // A sequence of that tensor: field 2 the kind, field 3 the tensor.
   EXPECT_EQ(code_of("\x10\x01\x1a\x07\x08\x01\x10\x02\x4a\x01\x07"sv), Code::Unsupported);
+  // Empty ones: a kind alone, and a name with a kind.
+  EXPECT_EQ(code_of("\x10\x01"sv), Code::Unsupported);
+  EXPECT_EQ(code_of("\x0a\x03seq\x10\x01"sv), Code::Unsupported);
   EXPECT_EQ(code_of(""sv), Code::InvalidModel);
   EXPECT_EQ(code_of("hello"sv), Code::InvalidModel);
   EXPECT_EQ(code_of("\x08\x02\x10\x02\x4a\x01\x07"sv), Code::InvalidModel);  // two elements, one byte
