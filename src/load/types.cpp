@@ -4,6 +4,7 @@
 #include <onnx.pb.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "load/tensor_data.h"
 
 namespace hf::load {
@@ -56,7 +57,12 @@ void declare(ir::Value& value, const Declared& declared) {
       fail(Code::InvalidModel, "it is declared {} but is {}", name(declared.dtype), name(value.dtype));
     value.dtype = declared.dtype;
   }
-  value.shape = ir::merge(value.shape, declared.shape);
+  if (ir::compatible(value.shape, declared.shape)) {
+    value.shape = ir::merge(value.shape, declared.shape);
+  } else {
+    // As with inference: what files declare of shapes goes stale when they are edited.
+    log::warn("load", "value '{}' is declared {} but is {}", value.name, declared.shape.text(), value.shape.text());
+  }
 }
 
 }  // namespace hf::load

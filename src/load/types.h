@@ -20,7 +20,8 @@ struct Declared {
 /// Throws InvalidModel for an element type that is none, Unsupported for opaque types and ranks over kMaxRank.
 Declared to_declared(const pb::TypeProto& type);
 
-/// Adds what is declared to what is known of the value. Throws InvalidModel if they contradict.
+/// Adds what is declared to what is known of the value. Throws InvalidModel if the dtypes contradict; a shape that does
+/// gives way with a warning.
 void declare(ir::Value& value, const Declared& declared);
 
 }  // namespace hf::load

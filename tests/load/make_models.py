@@ -107,6 +107,7 @@ def good_plain():
     save("good_attribute_type_left_out", m, expect=False)
     save("good_symbols", model(graph([node("Neg", ["x"], ["y"])], [value("x", ["batch", 3, None, -1])], [value("y", None)])),
          expect=False)
+    save("good_stale_shape", model(graph(ADD, initializers=[W], value_info=[value("w", (3,))])), expect=False)
     sequence = helper.make_tensor_sequence_value_info("s", F, None)
     save("good_sequence", model(graph([node("Neg", ["x"], ["y"])], ["x", sequence])), expect=False)
 
@@ -241,7 +242,6 @@ def bad_types():
     save("bad_element_type", model(graph(neg, [value("x", (2,), 99)])))
     save("bad_rank_17", model(graph(neg, [value("x", [1] * 17)])))
     save("bad_declared_dtype", model(graph(ADD, initializers=[W], value_info=[value("w", (2,), TensorProto.INT64)])))
-    save("bad_declared_shape", model(graph(ADD, initializers=[W], value_info=[value("w", (3,))])))
     save("bad_default_dtype", model(graph(ADD, ["x", value("w", (2,), TensorProto.DOUBLE)], initializers=[W])))
     save("bad_default_shape", model(graph(ADD, ["x", value("w", (3,))], initializers=[W])))
     opaque = onnx.ValueInfoProto(name="o")

@@ -87,7 +87,6 @@ const Bad kBad[] = {
     {"constant_two", Code::InvalidModel, "value attribute"},
     {"cycle", Code::InvalidModel, "cycle"},
     {"declared_dtype", Code::InvalidModel, "declared int64"},
-    {"declared_shape", Code::InvalidModel, "does not agree"},
     {"deep", Code::Unsupported, "64 deep"},
     {"default_dtype", Code::InvalidModel, "declared float64"},
     {"default_shape", Code::InvalidModel, "does not agree"},
@@ -219,6 +218,7 @@ TEST(Models, OutputsThatAreInputsOrConstants) {
 TEST(Models, DeclaredTypes) {
   EXPECT_EQ(load("good_symbols").graph->inputs()[0]->type_text(), "float32 [batch, 3, ?, ?]");
   EXPECT_EQ(load("good_symbols").graph->outputs()[0]->type_text(), "float32 [...]");
+  EXPECT_EQ(load("good_stale_shape").graph->find_value("w")->type_text(), "float32 [2]");
   EXPECT_EQ(load("good_sequence").graph->inputs()[1]->kind, ir::TypeKind::Sequence);
 }
 
