@@ -66,43 +66,40 @@ void check_batch(const Session& session, int64_t batch) {
 
 int thread_count(const SessionFlags& flags, const std::string& device) {
   if (flags.threads) return flags.threads;
-  // The session chose: "cpu (2 threads, ...)".
-  size_t at = device.find('(');
-  return at == device.npos ? 0 : std::atoi(device.c_str() + at + 1);
+  // The session chose: "cpu (..., 2 threads)".
+  size_t end = device.rfind(" thread");
+  if (end == device.npos) return 0;
+  size_t before = device.find_last_not_of("0123456789", end - 1);
+  return std::atoi(device.c_str() + (before == device.npos ? 0 : before + 1));
 }
 
-struct Measured {
-  BenchRow row;
-  std::vector<StepTime> steps;
-};
-
 // One row; `batch` 0: what the shapes say.
-Measured bench(const Flags& f, int64_t batch, Progress& progress) {
-  Measured m;
+BenchRow bench(const Flags& f, int64_t batch, Progress& progress) {
+  BenchRow row;
   reset_peak();
   Stopwatch load;
   std::unique_ptr<Session> session = Session::open(f.model, f.session.options());
-  m.row.load_ms = load.ms();
+  row.load_ms = load.ms();
   if (batch) check_batch(*session, batch);
   std::map<std::string, Dims> shapes = input_shapes(*session, f.session.overrides(), batch ? batch : 1);
   NamedTensors inputs = random_inputs(*session, shapes);
   Stopwatch first;
   session->run(inputs);
-  m.row.first_ms = first.ms();
+  row.first_ms = first.ms();
 
-  m.row.batch = batch ? batch : batch_of(*session, shapes);
-  std::string note = fmt::format("batch {}", m.row.batch);
+  row.batch = batch ? batch : batch_of(*session, shapes);
+  std::string note = fmt::format("batch {}", row.batch);
   std::vector<double> samples =
       measure([&] { session->run(inputs); }, f.seconds, [&](double done) { progress.show(done, note); });
-  m.row.latency = describe(samples);
-  m.row.runs = static_cast<int>(samples.size());
-  m.row.throughput = static_cast<double>(m.row.batch) / m.row.latency.median * 1e3;
-  m.row.peak_mib = peak_mib();
-  m.row.precision = f.precision;
-  m.row.device = session->device();
-  m.row.threads = thread_count(f.session, m.row.device);
-  if (f.profile) session->profile(inputs, m.steps);
-  return m;
+  row.latency = describe(samples);
+  row.runs = static_cast<int>(samples.size());
+  row.throughput = static_cast<double>(row.batch) / row.latency.median * 1e3;
+  row.peak_mib = peak_mib();
+  row.precision = f.precision;
+  row.device = session->device();
+  row.threads = thread_count(f.session, row.device);
+  if (f.profile) session->profile(inputs, row.steps);
+  return row;
 }
 
 struct Column {
@@ -151,13 +148,13 @@ void print_rows(const std::vector<BenchRow>& rows, const char* left, const char*
   for (const BenchRow& r : rows) line([&](const Column& c, size_t) { return c.text(r); });
 }
 
-void print_profile(const Measured& m) {
+void print_profile(const BenchRow& row) {
   constexpr size_t kShown = 15;
-  std::vector<StepTime> steps = m.steps;
+  std::vector<StepTime> steps = row.steps;
   double total = 0;
   for (const StepTime& s : steps) total += s.us;
   std::stable_sort(steps.begin(), steps.end(), [](const StepTime& a, const StepTime& b) { return a.us > b.us; });
-  fmt::print("\n{}\n", coloured(Colour::Bold, fmt::format("batch {}: {} steps, {}; the longest:", m.row.batch,
+  fmt::print("\n{}\n", coloured(Colour::Bold, fmt::format("batch {}: {} steps, {}; the longest:", row.batch,
                                                           steps.size(), time_text(total / 1e3))));
   for (size_t i = 0; i < std::min(kShown, steps.size()); ++i)
     fmt::print("{:>9}  {:5.1f}%  {}  {}  {}\n", time_text(steps[i].us / 1e3),
@@ -172,12 +169,8 @@ int bench_model(const Command& command, const Arguments& arguments) {
   std::vector<int64_t> batches = {0};
   if (!f.batch.empty()) batches = parse_counts("--batch", f.batch);
   Progress progress("measuring");
-  std::vector<Measured> all;
   BenchReport report{.model = f.model};
-  for (int64_t batch : batches) {
-    all.push_back(bench(f, batch, progress));
-    report.rows.push_back(all.back().row);
-  }
+  for (int64_t batch : batches) report.rows.push_back(bench(f, batch, progress));
   progress.clear();
   report.device = report.rows[0].device;
 
@@ -186,8 +179,8 @@ int bench_model(const Command& command, const Arguments& arguments) {
   if (f.markdown) return print_rows(report.rows, "| ", " | ", " |", true, true), 0;
   fmt::print("{}  {}\n", coloured(Colour::Bold, f.model), report.device);
   print_rows(report.rows, "", "  ", "", true, false);
-  for (const Measured& m : all)
-    if (f.profile) print_profile(m);
+  for (const BenchRow& row : report.rows)
+    if (f.profile) print_profile(row);
   return 0;
 }
 

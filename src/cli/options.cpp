@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -13,26 +14,47 @@ namespace {
 
 bool positional(const Option& o) { return o.name[0] != '-'; }
 
-CLI::Option* add(CLI::App& app, const Option& o, bool* target) { return app.add_flag(o.name, *target, o.help); }
+// The default, for help; empty if there is none to speak of.
+std::string default_text(const Option& o) {
+  return std::visit(
+      [&](auto* target) -> std::string {
+        using T = std::remove_pointer_t<decltype(target)>;
+        if constexpr (std::is_same_v<T, std::string>)
+          return *target;
+        else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+          return static_cast<double>(*target) < o.least ? "" : fmt::format("{}", *target);
+        else
+          return "";
+      },
+      o.target);
+}
+
+std::string help_text(const Option& o) {
+  std::string text = default_text(o);
+  return text.empty() ? o.help : fmt::format("{} [{}]", o.help, text);
+}
+
+CLI::Option* add(CLI::App& app, const Option& o, bool* target) { return app.add_flag(o.name, *target, help_text(o)); }
 CLI::Option* add(CLI::App& app, const Option& o, std::string* target) {
-  return app.add_option(o.name, *target, o.help);
+  return app.add_option(o.name, *target, help_text(o));
 }
 
 template <class Number>
 requires std::is_arithmetic_v<Number> CLI::Option* add(CLI::App& app, const Option& o, Number* target) {
   auto in_range = [least = o.least](const std::string& text) {
     Number value{};
-    bool number = !text.empty() && CLI::detail::lexical_cast(text, value);
+    bool minus = text.starts_with("-") && std::is_unsigned_v<Number>;
+    bool number = !text.empty() && !minus && CLI::detail::lexical_cast(text, value);
     if (number && static_cast<double>(value) >= least) return std::string();
     const char* kind = std::is_integral_v<Number> ? "a whole number" : "a number";
     return fmt::format("'{}' should be {} of at least {}", text, kind, least);
   };
-  return app.add_option(o.name, *target, o.help)->check(in_range)->capture_default_str();
+  return app.add_option(o.name, *target, help_text(o))->check(in_range);
 }
 
 template <class Item>
 CLI::Option* add(CLI::App& app, const Option& o, std::vector<Item>* target) {
-  CLI::Option* option = app.add_option(o.name, *target, o.help);
+  CLI::Option* option = app.add_option(o.name, *target, help_text(o));
   // An option takes one value a use, or it would swallow the MODEL behind it.
   if (!positional(o)) option->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return option;
@@ -67,13 +89,17 @@ bool parse(const Command& command, std::vector<Option> options, const Arguments&
   for (const Option& o : options) add(app, o);
   app.footer(notes);
   app.get_formatter()->column_width(32);
+  for (const char* word : {"TEXT", "REQUIRED"}) app.get_formatter()->label(word, "");
   try {
     app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // it wants them from the last to the first
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     return false;
   } catch (const CLI::ParseError& e) {
-    usage_error(command.name, e.what());
+    std::string text = e.what();
+    if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
+      text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+    usage_error(command.name, text);
   }
   if (!log_filter.empty()) log::set_filter(log_filter);
   return true;

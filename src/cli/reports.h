@@ -50,6 +50,7 @@ struct BenchRow {
   double throughput = 0;  // items a second
   int runs = 0;
   double first_ms = 0, load_ms = 0, peak_mib = 0;
+  std::vector<StepTime> steps;  // of one run, if asked for
 };
 
 struct BenchReport {

@@ -68,12 +68,7 @@ Json of(const TestReport::Case& c) {
           {"ms", c.ms}};
 }
 
-Json of(const BenchRow& r) {
-  return {{"batch", r.batch},      {"precision", r.precision},    {"device", r.device},
-          {"threads", r.threads},  {"latency_ms", of(r.latency)}, {"throughput", r.throughput},
-          {"runs", r.runs},        {"first_ms", r.first_ms},      {"load_ms", r.load_ms},
-          {"peak_mib", r.peak_mib}};
-}
+Json of(const StepTime& s) { return {{"label", s.label}, {"op", s.op}, {"kernel", s.kernel}, {"us", s.us}}; }
 
 Json of(const Setting& s) {
   return {{"variable", s.variable},
@@ -87,6 +82,21 @@ template <class Items>
 Json list_of(const Items& items) {
   Json list = Json::array();
   for (const auto& item : items) list.push_back(of(item));
+  return list;
+}
+
+Json of(const BenchRow& r) {
+  Json json = {{"batch", r.batch},      {"precision", r.precision},    {"device", r.device},
+               {"threads", r.threads},  {"latency_ms", of(r.latency)}, {"throughput", r.throughput},
+               {"runs", r.runs},        {"first_ms", r.first_ms},      {"load_ms", r.load_ms},
+               {"peak_mib", r.peak_mib}};
+  if (!r.steps.empty()) json["profile"] = list_of(r.steps);
+  return json;
+}
+
+Json rows_of(const std::vector<BenchRow>& rows) {
+  Json list = Json::array();
+  for (const BenchRow& r : rows) list.push_back(of(r));
   return list;
 }
 
@@ -140,7 +150,7 @@ std::string to_json(const InspectReport& r) {
 std::string to_json(const std::vector<Setting>& settings) { return text_of(list_of(settings)); }
 
 std::string to_json(const BenchReport& r) {
-  return text_of({{"model", r.model}, {"device", r.device}, {"rows", list_of(r.rows)}});
+  return text_of({{"model", r.model}, {"device", r.device}, {"rows", rows_of(r.rows)}});
 }
 
 }  // namespace hf::cli

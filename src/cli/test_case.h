@@ -14,6 +14,7 @@ std::vector<std::filesystem::path> find_cases(const std::filesystem::path& root)
 
 /// Runs one case. Empty if it passed, else why it failed, in one line. Never throws Error.
 ///   test_data_set_*/input_N.pb, output_N.pb   inputs and wanted outputs by position; at least one set, unless:
+///                  (of a model with random operators only dtypes and shapes)
 ///   expect_error   loading or running must fail, and not by a bug of ours (an internal error)
 ///   expect_any     it may fail so, or give any result
 ///   tolerance      a number: the relative and the absolute tolerance for floats, instead of compare.h's
