@@ -7,9 +7,9 @@
 
 namespace hf::cli {
 
-/// |got - wanted| <= absolute + relative * |wanted|, as numpy.allclose.
+/// |got - wanted| <= absolute + relative * |wanted| + of_largest * (the largest |wanted| of the tensor).
 struct Tolerance {
-  double relative = 0, absolute = 0;
+  double relative = 0, absolute = 0, of_largest = 0;
 };
 
 /// For results that were computed in this dtype. Integers, bools and strings are exact.

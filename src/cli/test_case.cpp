@@ -139,7 +139,7 @@ std::string run_case(const fs::path& folder, const SessionOptions& options) {
   } catch (const std::bad_alloc&) {
     return "out of memory";
   } catch (const std::exception& e) {
-    return fmt::format("an exception of ours: {}", e.what());
+    return fmt::format("internal error: {}", e.what());
   }
 }
 
