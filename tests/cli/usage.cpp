@@ -1,0 +1,99 @@
+// What the program says to wrong calls, and its help.
+#include "cli/program.h"
+
+namespace hf::cli {
+
+struct BadCall {
+  std::string arguments;  // MODEL stands for a small model
+  int status;
+  std::string word;  // in the one line on stderr
+};
+
+const BadCall kBadCalls[] = {
+    {"nosuch", 2, "no command 'nosuch'"},
+    {"--nosuch", 2, "no option '--nosuch'"},
+    {"--log", 2, "level"},
+    {"--log loud env", 2, "'loud'"},
+    {"run", 2, "MODEL is required; see 'hipforge run --help'"},
+    {"run MODEL --nosuch", 2, "--nosuch"},
+    {"run MODEL extra", 2, "extra"},
+    {"run nosuch.onnx", 5, "'nosuch.onnx'"},
+    {"run /", 6, "folder"},
+    {"run MODEL --shape input=1xq", 2, "'q' should be a whole number"},
+    {"run MODEL --shape input=1x-3x32x32", 2, "'-3'"},
+    {"run MODEL --shape input", 2, "NAME=VALUE"},
+    {"run MODEL --shape input=1x3x32", 2, "does not fit the declared"},
+    {"run MODEL --shape N=1 --shape N=2", 2, "twice"},
+    {"run MODEL --shape nosuch=1", 5, "'nosuch'"},
+    {"run MODEL --threads -1", 2, "'-1'"},
+    {"run MODEL --threads 1.5", 2, "'1.5'"},
+    {"run MODEL --top 0", 2, "at least 1"},
+    {"run MODEL --seed -1", 2, "'-1'"},
+    {"run MODEL --repeat", 2, "--repeat"},
+    {"run MODEL --input nofile", 2, "NAME=VALUE"},
+    {"run MODEL --input input=nofile.npy", 5, "'nofile.npy'"},
+    {"run MODEL --input input=MODEL", 2, "invalid argument"},
+    {"run MODEL --image nofile.jpg", 5, "nofile.jpg"},
+    {"run MODEL --image MODEL", 4, "unsupported"},
+    {"run MODEL --image x.jpg --preprocess nosuch", 2, "'nosuch'"},
+    {"run MODEL --image x.jpg --labels nofile.txt", 5, "nofile.txt"},
+    {"run MODEL --optimize some", 2, "none of all, none"},
+    {"run MODEL --disable nosuch", 2, "no pass 'nosuch'"},
+    {"run MODEL --dump graph /tmp", 2, "'graph'"},
+    {"run MODEL --dump plan", 2, "--dump"},
+    {"run MODEL --device nosuch", 2, "'nosuch'"},
+    {"run MODEL --device hip", 4, "--device cpu"},
+    {"run MODEL --output-dir MODEL", 6, "cannot be made"},
+    {"run MODEL --log loud", 2, "'loud'"},
+    {"bench MODEL --batch 0", 2, "at least 1"},
+    {"bench MODEL --batch 1,x", 2, "'x'"},
+    {"bench MODEL --time 0", 2, "at least"},
+    {"bench MODEL --precision fp16", 4, "fp16"},
+    {"bench MODEL --json --csv", 2, "exclude"},
+    {"test", 2, "DIR is required"},
+    {"test /nosuch", 5, "'/nosuch'"},
+    {"test MODEL --known-failures nofile", 5, "'nofile'"},
+    {"test MODEL --jobs -1", 2, "'-1'"},
+    {"inspect", 2, "MODEL is required"},
+};
+
+TEST(Usage, WrongCallsEndWithOneLineAndTheirStatus) {
+  for (const BadCall& call : kBadCalls) {
+    std::string arguments = call.arguments;
+    for (size_t at; (at = arguments.find("MODEL")) != std::string::npos;) arguments.replace(at, 5, kResnet);
+    Result r = hipforge(arguments);
+    EXPECT_EQ(r.status, call.status) << call.arguments << "\n" << r.err;
+    EXPECT_TRUE(r.err.starts_with("hipforge: ")) << call.arguments << "\n" << r.err;
+    EXPECT_NE(r.err.find(call.word), std::string::npos) << call.arguments << "\n" << r.err;
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << call.arguments << "\n" << r.err;
+    EXPECT_EQ(r.out, "") << call.arguments;
+  }
+}
+
+TEST(Usage, HelpNamesTheCommandsAndTheirOptions) {
+  for (const char* arguments : {"", "--help", "-h"}) {
+    Result r = hipforge(arguments);
+    EXPECT_EQ(r.status, 0);
+    for (const char* word : {"run", "test", "inspect", "bench", "Usage"})
+      EXPECT_NE(r.out.find(word), std::string::npos);
+  }
+  for (const char* command : {"run", "test", "inspect", "bench", "env"}) {
+    Result r = hipforge(std::string(command) + " --help");
+    EXPECT_EQ(r.status, 0);
+    EXPECT_NE(r.out.find("--json"), std::string::npos) << command;
+    EXPECT_EQ(r.err, "");
+  }
+  EXPECT_TRUE(hipforge("--version").out.starts_with("hipforge 0."));
+}
+
+TEST(Usage, AFullOutputIsAnIoError) {
+  EXPECT_EQ(hipforge("--help >/dev/full").status, 6);
+  EXPECT_EQ(hipforge("inspect " + kResnet + " >/dev/full").status, 6);
+}
+
+TEST(Usage, TheLogGoesWhereItIsAsked) {
+  EXPECT_EQ(hipforge("inspect " + kResnet + " --log error").err, "");
+  EXPECT_NE(hipforge("--log debug inspect " + kResnet).err.find("hipforge: "), std::string::npos);
+}
+
+}  // namespace hf::cli
