@@ -34,7 +34,7 @@ const BadCall kBadCalls[] = {
     {"run MODEL --input input=nofile.npy", 5, "'nofile.npy'"},
     {"run MODEL --input input=MODEL", 2, "invalid argument"},
     {"run MODEL --image nofile.jpg", 5, "nofile.jpg"},
-    {"run MODEL --image MODEL", 4, "unsupported"},
+    {"run MODEL --image MODEL", 2, "neither JPEG nor PNG"},
     {"run MODEL --image x.jpg --preprocess nosuch", 2, "'nosuch'"},
     {"run MODEL --image x.jpg --labels nofile.txt", 5, "nofile.txt"},
     {"run MODEL --optimize some", 2, "none of all, none"},
