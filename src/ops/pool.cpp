@@ -60,14 +60,16 @@ Window window_of_input(const Eval& e) { return window_of(e.node, std::span<const
 // Calls f(plane, block) for every block of outputs of every plane (batch and channel), in parallel.
 template <class F>
 void for_blocks(const Window& w, int64_t planes, F f) {
-  const int64_t outputs = w.outputs(), taps = w.taps(), size = block_size(taps, outputs);
+  int64_t taps = 1;  // that one output may see
+  for (const WindowAxis& a : w.axes) taps *= std::clamp<int64_t>(a.input, 1, a.kernel);
+  const int64_t outputs = w.outputs(), size = block_size(taps, outputs);
   if (outputs == 0 || planes == 0) return;
   const int64_t blocks = (outputs + size - 1) / size;
   parallel_for(blocks * planes, static_cast<double>(size * taps), [&](int64_t from, int64_t to) {
     WindowBlock block;
     for (int64_t i = from; i < to; ++i) {
       const int64_t at = i / planes * size;
-      block.move_to(w, at, std::min(size, outputs - at));
+      block.move_to_inside(w, at, std::min(size, outputs - at));
       f(i % planes, block);
     }
   });
@@ -90,7 +92,7 @@ template <class T>
 void find_largest(const WindowBlock& b, const T* x, int64_t* best) {
   std::fill_n(best, b.size, -1);
   const int64_t* offset = b.offsets.data();
-  for (size_t tap = 0; tap < b.offsets.size() / static_cast<size_t>(b.size); ++tap)
+  for (size_t tap = 0; tap < static_cast<size_t>(b.taps()); ++tap)
     for (int64_t i = 0; i < b.size; ++i, ++offset) {
       if (*offset < 0) continue;
       const T v = x[*offset];
@@ -130,7 +132,7 @@ void sum_windows(const WindowBlock& b, const T* x, T* sum, int64_t* count, F f) 
   std::fill_n(sum, b.size, T(0));
   std::fill_n(count, b.size, 0);
   const int64_t* offset = b.offsets.data();
-  for (size_t tap = 0; tap < b.offsets.size() / static_cast<size_t>(b.size); ++tap)
+  for (size_t tap = 0; tap < static_cast<size_t>(b.taps()); ++tap)
     for (int64_t i = 0; i < b.size; ++i, ++offset)
       if (*offset >= 0) sum[i] += f(x[*offset]), ++count[i];
 }

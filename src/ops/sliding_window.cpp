@@ -235,6 +235,38 @@ void WindowBlock::move_to(const Window& w, int64_t new_from, int64_t new_size) {
   for (int64_t t = 0; t < taps; ++t) reader.offsets(t, from, from + size, offsets.data() + t * size);
 }
 
+void WindowBlock::move_to_inside(const Window& w, int64_t new_from, int64_t new_size) {
+  if (from == new_from && size == new_size) return;
+  from = new_from;
+  size = new_size;
+  offsets.clear();
+  const int rank = w.rank();
+  int64_t low[kMaxRank] = {}, high[kMaxRank] = {}, left = from, right = from + size - 1;
+  bool one_row = true;  // of each axis taken so far from the outside, the block has one place
+  const Dims strides = w.output_dims().strides();
+  for (int i = 0; i < rank; ++i) {
+    const WindowAxis& a = w.axes[static_cast<size_t>(i)];
+    const int64_t first = one_row ? left / strides[i] : 0, last = one_row ? right / strides[i] : a.output - 1;
+    left %= strides[i];
+    right %= strides[i];
+    one_row = one_row && first == last;
+    // Taps k with 0 <= o * stride + k * dilation - begin < input for an o in [first, last].
+    low[i] = std::clamp<int64_t>(-floor_div(last * a.stride - a.begin, a.dilation), 0, a.kernel);
+    high[i] = std::clamp<int64_t>(-floor_div(-(a.input - first * a.stride + a.begin), a.dilation), low[i], a.kernel);
+    if (low[i] == high[i]) return;
+  }
+  const WindowReader reader(w);
+  int64_t at[kMaxRank];
+  std::copy_n(low, rank, at);
+  for (int i = 0; i >= 0;) {
+    int64_t tap = 0;
+    for (int d = 0; d < rank; ++d) tap = tap * w.axes[static_cast<size_t>(d)].kernel + at[d];
+    offsets.resize(offsets.size() + static_cast<size_t>(size));
+    reader.offsets(tap, from, from + size, offsets.data() + offsets.size() - size);
+    for (i = rank - 1; i >= 0 && ++at[i] == high[i]; --i) at[i] = low[i];
+  }
+}
+
 int64_t block_size(int64_t depth, int64_t outputs) {
   const int64_t least = std::clamp<int64_t>((int64_t{1} << 22) / std::max<int64_t>(depth, 1), 1, 64);
   return std::min(outputs, std::clamp<int64_t>((1 << 16) / std::max<int64_t>(depth, 1), least, 512));

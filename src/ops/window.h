@@ -71,12 +71,16 @@ class WindowReader {
   const Window& w_;
 };
 
-/// The offsets of all taps for a block of outputs: what a reference gathers through, for one plane after the other.
+/// The offsets of the taps for a block of outputs: what a reference gathers through, for one plane after the other.
 struct WindowBlock {
   int64_t from = -1, size = 0;   // outputs [from, from + size)
   std::vector<int64_t> offsets;  // [taps, size], as WindowReader::offsets
 
+  /// All taps.
   void move_to(const Window& w, int64_t from, int64_t size);
+  /// Only taps that some output of the block may find in the input: a window much larger than its input costs no more.
+  void move_to_inside(const Window& w, int64_t from, int64_t size);
+  int64_t taps() const { return size ? static_cast<int64_t>(offsets.size()) / size : 0; }
 };
 
 /// How many outputs a block should have when each needs `depth` elements: its matrix then stays in the second-level

@@ -119,6 +119,23 @@ TEST(AveragePool, Cases) {
   for (const OpCase& c : cases) check_case(c);
 }
 
+// A window of 2^31 elements over an input of 3, most of it padding: by hand, and in no time.
+TEST(MaxPool, AWindowMuchLargerThanItsInput) {
+  const int64_t kernel = int64_t{1} << 31;
+  const ir::Attrs attrs = {{"kernel_shape", ints({kernel, 1})}, {"pads", ints({kernel - 2, 0, 1, 0})}};
+  const Tensor x = tensor<float>({1, 1, 3, 1}, {1, 3, 2});
+  check_case({.name = "max",
+              .op = "MaxPool",
+              .attrs = attrs,
+              .inputs = {x},
+              .expected = {tensor<float>({1, 1, 3, 1}, {3, 3, 3})}});
+  check_case({.name = "mean",
+              .op = "AveragePool",
+              .attrs = attrs,
+              .inputs = {x},
+              .expected = {tensor<float>({1, 1, 3, 1}, {2, 2, 2})}});
+}
+
 TEST(MaxPool, RefusesWhatDoesNotFit) {
   EXPECT_THROW(run_case({.name = "no kernel", .op = "MaxPool", .inputs = {quarter({1, 1, 4})}, .expected = {Tensor()}}),
                Error);
