@@ -124,5 +124,18 @@ TEST_F(External, MoreThanFourGiBAreMappedNotRead) {
   EXPECT_THROW(load("large.bin", 68, count), Error);
 }
 
+TEST_F(External, AModelOverProtobufsLimitIsToldWhatToDo) {
+  fs::path path = root_ / "model/large.onnx";
+  std::ofstream(path).close();
+  if (::truncate(path.c_str(), int64_t{3} << 30) != 0) GTEST_SKIP() << "no large files here";
+  try {
+    load_file(path);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::Unsupported);
+    EXPECT_NE(std::string(e.what()).find("external data"), std::string::npos) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace hf::load
