@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/made_up.h"
 #include "cli/program.h"
 #include "cli/reports.h"
 #include "cli/session_flags.h"
@@ -13,7 +14,8 @@ namespace hf::cli {
 namespace {
 
 constexpr const char* kNotes =
-    "Shapes that the model leaves open become 1; --shape sets them. A node's reason says why no earlier backend or "
+    "Extents that the model leaves open become 1, the sides of pictures 224; --shape sets them. A node's reason says "
+    "why no earlier backend or "
     "kernel\n"
     "took it; the first choice needs none.";
 
@@ -116,8 +118,8 @@ int inspect_model(const Command& command, const Arguments& arguments) {
   ShapeOverrides overrides = f.session.overrides();
   std::unique_ptr<Session> session = Session::open(f.model, f.session.options());
   InspectReport report{.model = f.model, .device = session->device(), .session = session.get()};
-  report.shapes = input_shapes(*session, overrides);
-  report.found = inspect(*session, report.shapes);
+  report.shapes = made_up_shapes(*session, overrides);
+  report.found = with_shape_hint(*session, overrides, report.shapes, [&] { return inspect(*session, report.shapes); });
   if (f.json) return fmt::print("{}", to_json(report)), 0;
   print_facts(report);
   print_plan(report);

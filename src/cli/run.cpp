@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/npy.h"
+#include "cli/made_up.h"
 #include "cli/program.h"
 #include "cli/reports.h"
 #include "cli/session_flags.h"
@@ -163,12 +164,13 @@ void run_photos(const Flags& f, const Session& session, NamedTensors inputs, Out
 
 // Made-up inputs where there are none from files.
 void run_tensors(const Flags& f, const Session& session, NamedTensors inputs, OutputKeeper& keeper, RunReport& report) {
-  std::map<std::string, Dims> shapes = input_shapes(session, f.session.overrides());
-  if (inputs.empty()) {
-    inputs = random_inputs(session, shapes, f.seed);
-    report.random = !inputs.empty();
-  }
-  keeper.keep(timed_run(f, session, inputs, report), report);
+  ShapeOverrides overrides = f.session.overrides();
+  std::map<std::string, Dims> shapes = made_up_shapes(session, overrides);
+  if (!inputs.empty()) return keeper.keep(timed_run(f, session, inputs, report), report);
+  inputs = random_inputs(session, shapes, f.seed);
+  report.random = !inputs.empty();
+  auto run = [&] { return timed_run(f, session, inputs, report); };
+  keeper.keep(with_shape_hint(session, overrides, shapes, run), report);
 }
 
 // How many outputs hold values that are not finite; each is named on stderr.

@@ -73,6 +73,20 @@ TEST(Bench, AFixedBatchIsRefusedAndOtherwiseKept) {
   EXPECT_EQ(Json::parse(hipforge(bench + " --json --batch 4").out)["rows"][0]["batch"], 4);
 }
 
+TEST(Bench, SidesOfPicturesAreMadeUpAndErrorsSayWhatElseWas) {
+  TempFolder t;
+  write_model(t / "m.onnx", {-1, 3, -1, -1}, {{"Neg", "y"}});
+  // The three open extents share the symbol N; one that is a side decides.
+  Json json = Json::parse(hipforge("inspect --json " + (t / "m.onnx").string()).out);
+  EXPECT_EQ(json["shapes"]["x"], Json({224, 3, 224, 224}));
+  Result r = hipforge("bench " + (kSource / "tests/models/small/gpt2_past/model.onnx").string());
+  EXPECT_EQ(r.status, 2);
+  EXPECT_NE(r.err.find("made-up extents N = 1, S = 1, T = 1, P = 1: set them with --shape"), std::string::npos)
+      << r.err;
+  EXPECT_EQ(hipforge("run " + (kSource / "tests/models/small/gpt2_past/model.onnx").string() + " --shape T=2").status,
+            0);
+}
+
 TEST(Bench, TablesHaveALineARow) {
   std::string bench = "bench --time 0.001 --batch 1,2 " + kResnet;
   std::string csv = hipforge(bench + " --csv").out, markdown = hipforge(bench + " --markdown").out;
