@@ -13,11 +13,9 @@ namespace hf::cli {
 namespace {
 
 constexpr const char* kNotes =
-    "Inputs are made up; extents that the model leaves open become 1, the first one the batch. For each batch the "
-    "model is\n"
-    "loaded, run once, warmed up, and run for --time seconds and until its median is stable (at least 10 runs, fewer "
-    "if\n"
-    "they are very slow). Throughput is batch / median.";
+    R"(Inputs are made up; the first extent is the batch, others that the model leaves open become 1, the sides of pictures
+224; --shape sets them. For each batch the model is loaded, run once, warmed up, and run for --time seconds and until
+its median is stable (at least 10 runs, fewer if they are very slow). Throughput is batch / median.)";
 
 struct Flags {
   std::string model, batch, precision = "fp32";

@@ -14,10 +14,8 @@ namespace hf::cli {
 namespace {
 
 constexpr const char* kNotes =
-    "Extents that the model leaves open become 1, the sides of pictures 224; --shape sets them. A node's reason says "
-    "why no earlier backend or "
-    "kernel\n"
-    "took it; the first choice needs none.";
+    R"(Extents that the model leaves open become 1, the sides of pictures 224; --shape sets them. A node's reason says why no
+earlier backend or kernel took it; the first choice needs none.)";
 
 struct Flags {
   std::string model;

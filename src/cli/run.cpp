@@ -20,11 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kNotes =
-    "Inputs that --input and --image leave open are made up if none is given at all, else missing ones are an error.\n"
-    "--preprocess is imagenet, lite, none, tf, raw, or a JSON object; without it the model's own (metadata\n"
-    "'hipforge.preprocess') or imagenet. Labels are --labels, MODEL's name with .labels.txt, or metadata 'labels'.\n"
-    "Outputs that hold NaN or infinite values are reported on stderr; the exit status stays 0 without --strict.\n"
-    "Without --repeat the model is run again up to 10 times within a second, to measure its latency.";
+    R"(Inputs are made up if neither --input nor --image gives any; else a missing one is an error. Made-up extents are 1,
+the sides of pictures 224; --shape sets them.
+--preprocess is imagenet, lite, none, tf, raw, or a JSON object; without it the model's own (metadata
+'hipforge.preprocess') or imagenet. Labels are --labels, MODEL's name with .labels.txt, or metadata 'labels'.
+Outputs that hold NaN or infinite values are reported on stderr; the exit status stays 0 without --strict.
+Without --repeat the model is run again up to 10 times within a second, to measure its latency.)";
 
 constexpr int kRepeats = 10;
 constexpr double kRepeatMs = 1000;

@@ -20,12 +20,13 @@ namespace fs = std::filesystem;
 using Verdict = TestReport::Verdict;
 
 constexpr const char* kNotes =
-    "A case is a folder with model.onnx and test_data_set_*/input_N.pb, output_N.pb; DIR is one, or holds some at any\n"
-    "depth. Further files in it: expect_error (it must be refused), expect_any (refused, or any result), tolerance (a\n"
-    "number: relative and absolute, for floats). Otherwise floats are compared by dtype (float32: 1e-3 relative, 1e-7\n"
-    "absolute, as ONNX's own runner), all else exactly; NaN equals NaN; of random operators only dtypes and shapes.\n"
-    "Known failures are lines 'NAME  reason'; '#' starts a comment. One that passes counts as failed.\n"
-    "The last line is 'N passed, N failed', with ', N skipped' for known failures. Exit status 1 if one failed.";
+    R"(A case is a folder with model.onnx and test_data_set_*/input_N.pb, output_N.pb; DIR is one, or holds some at any depth.
+Further files in it: expect_error (it must be refused), expect_any (refused, or any result), tolerance (a number:
+relative and absolute, for floats). Otherwise floats are compared by dtype (float32: 1e-3 relative, 1e-7 absolute, as
+ONNX's own runner, and two roundings of the largest value), all else exactly; NaN equals NaN; of random operators only
+dtypes and shapes.
+Known failures are lines 'NAME  reason'; '#' starts a comment. One that passes counts as failed.
+The last line is 'N passed, N failed', with ', N skipped' for known failures. Exit status 1 if one failed.)";
 
 struct Flags {
   std::vector<std::string> folders;
