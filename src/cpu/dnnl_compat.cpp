@@ -96,13 +96,6 @@ std::optional<Ready> pooling(algorithm how, const Window& w, const memory::desc&
   });
 }
 
-std::optional<Ready> softmax(bool log, int axis, const memory::desc& src, const primitive_attr& attr) {
-  return attempt_ready<dnnl::softmax_forward>([&] {
-    return dnnl::softmax_forward::primitive_desc(
-        engine(), kInference, log ? algorithm::softmax_log : algorithm::softmax_accurate, src, src, axis, attr, true);
-  });
-}
-
 std::optional<Ready> lrn(int64_t size, float alpha, float beta, float k, const memory::desc& src,
                          const primitive_attr& attr) {
   return attempt_ready<dnnl::lrn_forward>([&] {
@@ -181,18 +174,6 @@ std::optional<Ready> pooling(algorithm how, const Window& w, const memory::desc&
     dnnl::pooling_v2_forward::desc d(kInference, how, src, dst, w.strides, w.kernel, w.dilations, w.pads_begin,
                                      w.pads_end);
     return dnnl::pooling_v2_forward::primitive_desc(d, attr, engine(), true);
-  });
-}
-
-std::optional<Ready> softmax(bool log, int axis, const memory::desc& src, const primitive_attr& attr) {
-  if (log)
-    return attempt_ready<dnnl::logsoftmax_forward>([&] {
-      dnnl::logsoftmax_forward::desc d(kInference, src, axis);
-      return dnnl::logsoftmax_forward::primitive_desc(d, attr, engine(), true);
-    });
-  return attempt_ready<dnnl::softmax_forward>([&] {
-    dnnl::softmax_forward::desc d(kInference, src, axis);
-    return dnnl::softmax_forward::primitive_desc(d, attr, engine(), true);
   });
 }
 

@@ -51,7 +51,6 @@ struct Ready {
 };
 std::optional<Ready> pooling(algorithm how, const Window& w, const memory::desc& src, const memory::desc& dst,
                              const primitive_attr& attr);
-std::optional<Ready> softmax(bool log, int axis, const memory::desc& src, const primitive_attr& attr);
 std::optional<Ready> lrn(int64_t size, float alpha, float beta, float k, const memory::desc& src,
                          const primitive_attr& attr);
 

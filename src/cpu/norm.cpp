@@ -1,4 +1,5 @@
-// Row by row: Softmax, LogSoftmax and LayerNormalization over contiguous rows; other axes of a softmax through oneDNN.
+// Softmax, LogSoftmax and LayerNormalization: over contiguous rows, and for softmax over any axis.
+#include <algorithm>
 #include <cmath>
 
 #include "cpu/candidate.h"
@@ -35,6 +36,62 @@ class SoftmaxKernel final : public plan::Kernel {
   int64_t rows_, n_;
   bool log_;
   RowFn subtract_;
+};
+
+// [outer, n, inner], along n: a piece of `inner` at a time, each step a vector operation on the piece.
+class ColumnSoftmaxKernel final : public plan::Kernel {
+ public:
+  ColumnSoftmaxKernel(int64_t outer, int64_t n, int64_t inner, bool log)
+      : outer_(outer), n_(n), inner_(inner), log_(log) {}
+
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, void*) const override {
+    const auto* from = static_cast<const float*>(inputs[0]);
+    auto* to = static_cast<float*>(outputs[0]);
+    int64_t pieces = (inner_ + kPiece - 1) / kPiece;
+    ops::parallel_for(outer_ * pieces, static_cast<double>(n_ * kPiece), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t at = i / pieces * n_ * inner_ + i % pieces * kPiece;
+        piece(from + at, std::min(kPiece, inner_ - i % pieces * kPiece), to + at);
+      }
+    });
+  }
+  std::string text() const override { return log_ ? "simd LogSoftmax of columns" : "simd Softmax of columns"; }
+
+ private:
+  static constexpr int64_t kPiece = 128;
+
+  void piece(const float* x, int64_t width, float* y) const {
+    alignas(64) float top[kPiece], sum[kPiece] = {}, power[kPiece];
+    auto apply = [&](RowFn f, const float* a, const float* b, float* out) {
+      const float* args[] = {a, b};
+      constexpr int64_t kStrides[] = {1, 1};
+      f(width, args, kStrides, nullptr, out);
+    };
+    std::copy_n(x, width, top);
+    for (int64_t r = 1; r < n_; ++r) apply(max_, top, x + r * inner_, top);
+    for (int64_t r = 0; r < n_; ++r) {
+      float* e = log_ ? power : y + r * inner_;
+      apply(subtract_, x + r * inner_, top, e);
+      apply(exp_, e, e, e);
+      apply(add_, sum, e, sum);
+    }
+    if (log_) {
+      apply(logarithm_, sum, sum, sum);
+      apply(add_, top, sum, top);
+    }
+    for (int64_t r = 0; r < n_; ++r) {
+      float* out = y + r * inner_;
+      if (log_)
+        apply(subtract_, x + r * inner_, top, out);
+      else
+        apply(divide_, out, sum, out);
+    }
+  }
+
+  int64_t outer_, n_, inner_;
+  bool log_;
+  RowFn max_ = find_row("Max").f, subtract_ = find_row("Sub").f, exp_ = find_row("Exp").f, add_ = find_row("Add").f,
+        logarithm_ = find_row("Log").f, divide_ = find_row("Div").f;
 };
 
 class LayerNormKernel final : public plan::Kernel {
@@ -79,13 +136,8 @@ Answer try_softmax(const Request& r) {
     if (!log) p.in_place = {0};
     return p;
   }
-  auto ready = compat::softmax(log, axis, desc_of(r.layout(0), dims), user_scratchpad());
-  if (!ready) return Refusal{"onednn has no implementation"};
-  auto kernel = simple_kernel(*ready, "softmax");
-  p.inputs = {layout_of(ready->src)};
-  p.outputs = {layout_of(ready->dst)};
-  p.scratch_bytes = kernel->scratch_bytes();
-  p.kernel = std::move(kernel);
+  int64_t inner = dims.count(axis + 1, dims.rank());
+  p.kernel = std::make_unique<ColumnSoftmaxKernel>(dims.count(0, axis), n, inner, log);
   return p;
 }
 
