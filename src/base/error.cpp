@@ -38,10 +38,12 @@ Context::~Context() { innermost = outer_; }
 std::string where() {
   std::vector<const Context*> frames;
   for (const Context* c = innermost; c; c = c->outer()) frames.push_back(c);
-  std::string text;
+  std::string text, last;
   for (auto it = frames.rbegin(); it != frames.rend(); ++it) {
-    if (!text.empty()) text += ": ";
-    text += (*it)->text();
+    std::string frame = (*it)->text();
+    if (frame == last) continue;  // two layers that name the same place
+    text += (text.empty() ? "" : ": ") + frame;
+    last = std::move(frame);
   }
   return text;
 }

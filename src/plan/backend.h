@@ -48,8 +48,8 @@ class Kernel {
 
 /// A node made ready.
 struct Prepared {
-  /// Null with alias >= 0: output 0 is input `alias`, unchanged bytes under other extents or, with an output layout, seen
-  /// in another order (a transpose that whoever reads it may undo for nothing).
+  /// Null with alias >= 0: output 0 is input `alias`, unchanged bytes under other extents or, with an output layout,
+  /// seen in another order (a transpose that whoever reads it may undo for nothing).
   std::unique_ptr<Kernel> kernel;
   int alias = -1;
   /// The layouts that the kernel reads and writes; where an input lies otherwise, the plan converts it first.

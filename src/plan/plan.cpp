@@ -61,12 +61,11 @@ class Planner {
   // Sorts the nodes into planned ones, breakers and the tail.
   void split() {
     const Graph& g = *plan_->graph;
-    std::unordered_set<const Value*> later;  // made by a breaker or the tail
     std::vector<const Node*> tail;
     for (const Node* n = g.first(); n; n = n->next()) {
       bool waits = false, known = n->subgraphs().empty();
       for (const Value* v : n->inputs()) {
-        waits |= v && later.count(v);
+        waits |= v && later_.count(v);
         known &= !v || is_known(v);
       }
       for (const Value* v : n->outputs()) known &= !v || is_known(v);
@@ -81,7 +80,7 @@ class Planner {
       else
         plan_->breakers.push_back(n);
       for (const Value* v : n->outputs())
-        if (v) later.insert(v);
+        if (v) later_.insert(v);
     }
     for (const Node* n : plan_->breakers)
       for (const Value* v : n->inputs())
@@ -95,9 +94,8 @@ class Planner {
   }
 
   void need_alive(const Value* v) {
-    if (!is_known(v) && !v->is_graph_input()) return;  // a tensor of the run
-    if (!alive_.insert(v).second) return;
-    if (!is_known(v)) return;  // a string input
+    // Otherwise it is a tensor of the run already: made by a breaker, or a graph input of strings.
+    if (later_.count(v) || !is_known(v) || !alive_.insert(v).second) return;
     plan_->live_out.push_back(v);
     ++remaining_[v];
   }
@@ -329,6 +327,7 @@ class Planner {
   std::unordered_map<const Value*, std::vector<Version>> versions_;
   std::unordered_map<const Value*, int> remaining_;  // uses yet to come
   std::unordered_map<const Value*, Backend*> makers_;
+  std::unordered_set<const Value*> later_;  // made by a breaker or the tail
   std::unordered_set<const Value*> alive_;
   std::vector<std::pair<std::vector<int>, std::vector<int>>> step_buffers_;
   std::vector<int> current_inputs_, output_buffers_;

@@ -206,6 +206,17 @@ TEST(Plan, DataDependentShapesSplitIt) {
   expect_same(t);
 }
 
+TEST(Plan, AKnownShapeThatABreakerMadeIsATensorOfTheRun) {
+  TestGraph t;
+  Value* x = t.op("Relu", {t.input({6})});
+  Value* sorted = t.op("Unique", {x});                               // breaker: its output's shape is unknown
+  Value* first = t.op("Slice", {sorted, t.ints({0}), t.ints({1})});  // tail
+  Value* size = t.op("Shape", {sorted});                             // tail, of known shape [1]
+  t.output(t.op("Concat", {t.op("Shape", {first}), size, t.ints({3})}, {{"axis", int64_t{0}}}));
+  t.output(size);
+  expect_same(t);
+}
+
 TEST(Executor, KeepsAPlanForEachShapeUpToTheLimit) {
   TestGraph t;
   Value* x = t.graph->add_input("x", DType::F32, ir::Shape::unknown_of_rank(1));
