@@ -50,7 +50,8 @@ std::vector<PassTime> run_pipeline(ir::Graph& g, Stage stage, const PassOptions&
 // ---- The passes.
 
 /// Dtypes and shapes of every value from the inputs on; nodes whose inputs are all constants become constants (without
-/// optimisation only integers, that is, shape arithmetic); Shape and Size of known shapes too.
+/// optimisation only integers, that is, shape arithmetic); Shape and Size of known shapes too; an If with a constant
+/// condition becomes the branch that it takes.
 bool propagate(ir::Graph& g, const PassOptions&);
 /// Removes nodes that nobody uses and operators that do nothing: Identity, Dropout at inference, Cast to the same type,
 /// Transpose in order, Reshape to the same shape, Concat of one, and so on; merges a Transpose or Reshape with the

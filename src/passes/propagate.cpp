@@ -1,8 +1,7 @@
 // Shape inference and constant folding, in one sweep.
 #include <algorithm>
 
-#include "ops/op.h"
-#include "passes/pass.h"
+#include "passes/rewrite.h"
 
 namespace hf::passes {
 namespace {
@@ -93,11 +92,21 @@ bool tidy_captures(ir::Graph& g, Node* n) {
 
 bool propagate(ir::Graph& g, const PassOptions& options) {
   bool changed = false;
-  for (Node* n : g.nodes()) {
+  for (Node *n = g.first(), *next = nullptr; n; n = next) {
+    if (is_decided_if(n)) {
+      next = inline_if(g, n);
+      changed = true;
+      continue;
+    }
+    next = n->next();
     if (n->captures) changed |= tidy_captures(g, n);
     ops::infer_node(*n);
     for (const auto& sub : n->subgraphs()) {
-      changed |= propagate(*sub, options);
+      try {
+        changed |= propagate(*sub, options);
+      } catch (const Error& e) {  // a branch of If that could not run; it may never be taken
+        if (!n->is("If") || e.code() != Code::InvalidModel) throw;
+      }
       sub->sweep();
     }
     bool gone = (n->is("Shape") || n->is("Size")) ? fold_shape(g, n) : false;

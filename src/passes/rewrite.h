@@ -23,4 +23,10 @@ bool is_static_f32(const ir::Value* v);
 /// Can a value of this shape be broadcast to `to` without enlarging it?
 bool broadcasts_into(const ir::Shape& shape, const ir::Shape& to);
 
+/// Is it an If whose condition is a constant?
+bool is_decided_if(const ir::Node* n);
+/// Puts the branch that is taken in the place of a decided If. Returns the first node of it (not yet inferred anew), or
+/// the node after it if the branch has none; null at the end of the graph.
+ir::Node* inline_if(ir::Graph& g, ir::Node* n);
+
 }  // namespace hf::passes

@@ -103,4 +103,32 @@ TEST(Passes, AStaleDeclaredShapeGivesWayButADtypeIsTheModelsFault) {
   }
 }
 
+TEST(Passes, AnIfThatShapesDecideBecomesItsBranch) {
+  for (int64_t rows : {1, 2}) {
+    TestGraph t;
+    Value* x = t.input({rows, 3});
+    Value* extent = t.op("Gather", {t.op("Shape", {x}), t.ints({0})});
+    Value* is_one = t.op("Squeeze", {t.op("Equal", {extent, t.ints({1})})});
+    auto branch = [&](bool squeezes) {
+      auto g = std::make_shared<ir::Graph>();
+      Value* inner = g->add_capture("x", DType::F32, x->shape);
+      Value* y = squeezes ? ops::add_op(*g, "Squeeze", {inner, g->add_constant("axes", Tensor::ints({{0}}))})->output()
+                          : ops::add_op(*g, "Neg", {inner})->output();
+      g->add_output(y);
+      return g;
+    };
+    ir::Node* n = t.graph->add_node("If", {is_one, x, x});  // else's capture, then's capture
+    n->captures = 2;
+    n->attrs = {{"then_branch", branch(rows == 1)}, {"else_branch", branch(false)}};
+    ops::bind(*t.graph, *n, 28);
+    t.output(t.op("Relu", {n->output()}));
+    passes::PassOptions options;
+    options.optimize = false;
+    options.verify = true;
+    passes::run_pipeline(*t.graph, passes::Stage::Plan, options);
+    EXPECT_EQ(operators(*t.graph), rows == 1 ? "Squeeze Relu" : "Neg Relu");
+    EXPECT_EQ(t.graph->outputs()[0]->shape.text(), rows == 1 ? "[3]" : "[2, 3]");
+  }
+}
+
 }  // namespace hf
