@@ -5,7 +5,7 @@ set -euo pipefail
 
 declare -A groups=(
   [build]="g++ cmake ninja-build pkg-config libfmt-dev libprotobuf-dev protobuf-compiler libdnnl-dev libhwy-dev
-           libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev"
+           libcli11-dev nlohmann-json3-dev libjpeg-dev libpng-dev libxxhash-dev"
   [test]="libgtest-dev libonnx-testdata python3 python3-venv"
   [dev]="ccache clang-format clang-tidy"
 )
