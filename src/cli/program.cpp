@@ -15,13 +15,14 @@ const Command kCommands[] = {
     {"test", "Run ONNX backend-test folders and compare with the stored outputs", test_models},
     {"inspect", "Show what a model holds and where its nodes run", inspect_model},
     {"bench", "Measure a model's latency, throughput and memory", bench_model},
+    {"operators", "List the operators that are supported, and the kernels that run them", list_operators},
     {"env", "List the settings that are read from the environment", list_settings},
 };
 
 void print_overview() {
   fmt::print("hipforge {}: runs ONNX models\n\nUsage: hipforge [--log LEVEL] COMMAND ...\n\nCommands:\n",
              HIPFORGE_VERSION);
-  for (const Command& c : kCommands) fmt::print("  {:<9}{}\n", c.name, c.summary);
+  for (const Command& c : kCommands) fmt::print("  {:<11}{}\n", c.name, c.summary);
   fmt::print(
       "\nExamples:\n"
       "  hipforge run model.onnx --image photo.jpg --labels labels.txt\n"

@@ -5,6 +5,7 @@
 #include "cli/tensor_text.h"
 #include "cli/timing.h"
 #include "session/inspect.h"
+#include "session/operators.h"
 
 namespace hf::cli {
 
@@ -64,5 +65,6 @@ std::string to_json(const TestReport& report);
 std::string to_json(const InspectReport& report);
 std::string to_json(const BenchReport& report);
 std::string to_json(const std::vector<Setting>& settings);
+std::string to_json(const std::vector<OperatorInfo>& operators);
 
 }  // namespace hf::cli

@@ -78,6 +78,12 @@ Json of(const Setting& s) {
           {"meaning", s.meaning}};
 }
 
+Json of(const OperatorInfo& o) {
+  Json json = {{"domain", o.domain}, {"name", o.name}, {"since", o.since}, {"cpu", o.cpu}};
+  if (o.until) json["until"] = o.until;
+  return json;
+}
+
 template <class Items>
 Json list_of(const Items& items) {
   Json list = Json::array();
@@ -148,6 +154,7 @@ std::string to_json(const InspectReport& r) {
 }
 
 std::string to_json(const std::vector<Setting>& settings) { return text_of(list_of(settings)); }
+std::string to_json(const std::vector<OperatorInfo>& operators) { return text_of(list_of(operators)); }
 
 std::string to_json(const BenchReport& r) {
   return text_of({{"model", r.model}, {"device", r.device}, {"rows", rows_of(r.rows)}});

@@ -6,9 +6,29 @@
 #include <fstream>
 
 #include "cpu/candidates.h"
+#include "cpu/work.h"
 
 namespace hf::cpu {
 namespace {
+
+// A kernel for which a team of threads does not pay.
+class SingleThreaded final : public plan::Kernel {
+ public:
+  SingleThreaded(std::unique_ptr<plan::Kernel> kernel, int threads) : kernel_(std::move(kernel)), threads_(threads) {}
+  void run(std::span<const void* const> in, std::span<void* const> out, void* scratch) const override {
+    struct Restore {
+      int threads;
+      ~Restore() { omp_set_num_threads(threads); }
+    } restore{threads_};
+    omp_set_num_threads(1);
+    kernel_->run(in, out, scratch);
+  }
+  std::string text() const override { return kernel_->text(); }
+
+ private:
+  std::unique_ptr<plan::Kernel> kernel_;
+  int threads_;  // of the run, for the kernels after it
+};
 
 class CpuBackend final : public plan::Backend {
  public:
@@ -18,19 +38,26 @@ class CpuBackend final : public plan::Backend {
 
   Answer prepare(const ir::Node& node, std::span<const Layout> layouts) override {
     if (!node.subgraphs().empty()) return Refusal{"it has subgraphs"};
-    Threads team(threads_);
+    const bool alone = threads_ > 1 && work_ns(node) < kWorthATeamNs;
+    Threads team(alone ? 1 : threads_);
     Request request{node, layouts, weights_};
     std::string reasons;
     for (Candidate candidate : candidates_for(node)) {
       Answer answer = attempt(candidate, request);
       auto* refusal = std::get_if<Refusal>(&answer);
-      if (!refusal) return answer;
+      if (!refusal) {
+        auto& prepared = std::get<plan::Prepared>(answer);
+        prepared.why = reasons;
+        if (alone && prepared.kernel)
+          prepared.kernel = std::make_unique<SingleThreaded>(std::move(prepared.kernel), threads_);
+        return answer;
+      }
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", candidate.name, refusal->reason);
     }
     return Refusal{reasons};
   }
 
-  std::unique_ptr<plan::Kernel> convert(const ir::Value& value, const Layout& from, const Layout& to) override {
+  plan::Prepared convert(const ir::Value& value, const Layout& from, const Layout& to) override {
     Threads team(threads_);
     Dims dims = value.shape.get();
     memory::desc source = desc_of(from, dims), target = desc_of(to, dims);
@@ -39,7 +66,10 @@ class CpuBackend final : public plan::Backend {
     Call call{dnnl::reorder(pd), {{DNNL_ARG_FROM, source, Arg::Input}, {DNNL_ARG_TO, target, Arg::Output}}};
     kernel->add_scratchpad(call, pd.scratchpad_desc());
     kernel->add(std::move(call));
-    return kernel;
+    plan::Prepared prepared;
+    prepared.scratch_bytes = kernel->scratch_bytes();
+    prepared.kernel = std::move(kernel);
+    return prepared;
   }
 
   void begin_run() override { omp_set_num_threads(threads_); }
@@ -100,6 +130,16 @@ std::string describe(const plan::Backend& backend) {
     break;
   }
   return fmt::format("cpu ({}, {} thread{})", model, cpu->threads(), cpu->threads() == 1 ? "" : "s");
+}
+
+std::vector<std::string> kernel_names(std::string_view op, std::string_view domain) {
+  if (domain.empty() && (op == "If" || op == "Loop" || op == "Scan")) return {"control flow"};
+  ir::Node node;
+  node.op = op;
+  node.domain = domain;
+  std::vector<std::string> names;
+  for (const Candidate& c : candidates_for(node)) names.emplace_back(c.name);
+  return names;
 }
 
 std::unique_ptr<plan::Backend> make_cpu_backend(const CpuOptions& options) {

@@ -20,6 +20,10 @@ std::unique_ptr<plan::Backend> make_cpu_backend(const CpuOptions& options = {});
 /// one of make_cpu_backend().
 std::string describe(const plan::Backend& backend);
 
+/// The kernels that may run an operator, best first: the names of its candidates. Control flow, which the executor
+/// runs, is "control flow".
+std::vector<std::string> kernel_names(std::string_view op, std::string_view domain);
+
 /// Physical cores this process may use: its affinity and its control group's quota, one of each pair of hyperthreads.
 int usable_cores();
 

@@ -18,7 +18,7 @@ ir::Shape to_shape(const pb::TensorShapeProto& proto) {
     if (dim.has_dim_value() && dim.dim_value() >= 0)
       dims.emplace_back(dim.dim_value());
     else
-      dims.push_back(ir::Dim::named(dim.dim_param()));
+      dims.push_back(dim.dim_param() == "?" ? ir::Dim() : ir::Dim::named(dim.dim_param()));  // "?" is no name
   }
   return dims;
 }

@@ -17,7 +17,7 @@ struct PassOptions {
   std::string dump_dir;           // the graph before, and after each pass that changed it, as text; empty: no dump
   std::string stop_after;         // name of the last pass to run; empty: all
   bool verify = false;            // check the IR's invariants after each pass
-  int64_t max_folded_bytes = int64_t{64} << 20;  // a constant larger than this and than its inputs is not made
+  int64_t max_folded_bytes = int64_t{1} << 30;  // by how much one sweep of folding may let the constants grow
 };
 
 /// When a pass runs: at load, when only symbolic shapes are known and what it does serves every plan; or for each plan,

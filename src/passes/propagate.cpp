@@ -33,7 +33,8 @@ bool fold_shape(ir::Graph& g, Node* n) {
   return true;
 }
 
-bool foldable(const Node* n, const PassOptions& options) {
+// `budget`: how many bytes the constants may still grow by.
+bool foldable(const Node* n, const PassOptions& options, int64_t& budget) {
   if (n->def->random || !n->def->reference || !n->subgraphs().empty()) return false;
   int64_t in_bytes = 0, out_bytes = 0;
   for (const Value* v : n->inputs()) {
@@ -49,7 +50,10 @@ bool foldable(const Node* n, const PassOptions& options) {
     if (!options.optimize && *count > kShapeArithmetic) return false;
     out_bytes += storage_bytes(v->dtype, *count);
   }
-  return out_bytes <= std::max(in_bytes, options.max_folded_bytes);
+  int64_t growth = std::max<int64_t>(out_bytes - in_bytes, 0);
+  if (growth > budget) return false;
+  budget -= growth;
+  return true;
 }
 
 bool fold(ir::Graph& g, Node* n) {
@@ -92,6 +96,7 @@ bool tidy_captures(ir::Graph& g, Node* n) {
 
 bool propagate(ir::Graph& g, const PassOptions& options) {
   bool changed = false;
+  int64_t budget = options.max_folded_bytes;
   for (Node *n = g.first(), *next = nullptr; n; n = next) {
     if (is_decided_if(n)) {
       next = inline_if(g, n);
@@ -110,7 +115,7 @@ bool propagate(ir::Graph& g, const PassOptions& options) {
       sub->sweep();
     }
     bool gone = (n->is("Shape") || n->is("Size")) ? fold_shape(g, n) : false;
-    if (!gone && foldable(n, options)) gone = fold(g, n);
+    if (!gone && foldable(n, options, budget)) gone = fold(g, n);
     if (gone) g.erase(n);
     changed |= gone;
   }

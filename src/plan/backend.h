@@ -60,6 +60,8 @@ struct Prepared {
   /// Inputs whose buffer output 0 may take over if nobody needs the input later. Same size and layout.
   std::vector<int> in_place;
   int64_t scratch_bytes = 0;
+  /// Why kernels that would have been better were refused, for reports; empty if this is the first choice.
+  std::string why;
 };
 
 class Backend {
@@ -69,8 +71,8 @@ class Backend {
   /// Makes a node ready. All its inputs and outputs have known dtypes and static shapes. `layouts` says how each input
   /// lies now (the kernel may want another way). Thread-safe.
   virtual std::variant<Prepared, Refusal> prepare(const ir::Node& node, std::span<const Layout> layouts) = 0;
-  /// A kernel that rewrites a value (input 0 to output 0) from one layout to another.
-  virtual std::unique_ptr<Kernel> convert(const ir::Value& value, const Layout& from, const Layout& to) = 0;
+  /// A kernel that rewrites a value (input 0 to output 0) from one layout to another, and the scratch that it wants.
+  virtual Prepared convert(const ir::Value& value, const Layout& from, const Layout& to) = 0;
   /// Called on the thread of a run before its first kernel.
   virtual void begin_run() {}
 };

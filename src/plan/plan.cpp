@@ -162,7 +162,10 @@ class Planner {
       if (known.layout == layout) return known.buffer;
     const Version from = all.front();
     Step step;
-    step.kernel = backend->convert(*v, from.layout, layout);
+    Prepared conversion = backend->convert(*v, from.layout, layout);
+    step.kernel = std::move(conversion.kernel);
+    step.scratch_bytes = conversion.scratch_bytes;
+    plan_->scratch_bytes = std::max(plan_->scratch_bytes, step.scratch_bytes);
     step.backend = backend->name();
     step.label = "reorder " + v->name;
     int now = static_cast<int>(plan_->steps.size());
@@ -237,7 +240,8 @@ class Planner {
     for (const Value* v : n.outputs())
       if (v) makers_[v] = &backend;
     std::string text = p.kernel ? p.kernel->text() : "alias";
-    plan_->placements.push_back({n.name, n.op, std::string(backend.name()), text, reasons});
+    plan_->placements.push_back({n.name, n.op, std::string(backend.name()), text,
+                                 reasons.empty() || p.why.empty() ? reasons + p.why : reasons + "; " + p.why});
     if (p.alias >= 0) {
       add_version(n.output(), layout_of(p.outputs, 0), current_inputs_[static_cast<size_t>(p.alias)]);
       return;

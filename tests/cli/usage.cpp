@@ -77,7 +77,7 @@ TEST(Usage, HelpNamesTheCommandsAndTheirOptions) {
     for (const char* word : {"run", "test", "inspect", "bench", "Usage"})
       EXPECT_NE(r.out.find(word), std::string::npos);
   }
-  for (const char* command : {"run", "test", "inspect", "bench", "env"}) {
+  for (const char* command : {"run", "test", "inspect", "bench", "operators", "env"}) {
     Result r = hipforge(std::string(command) + " --help");
     EXPECT_EQ(r.status, 0);
     EXPECT_NE(r.out.find("--json"), std::string::npos) << command;
@@ -94,6 +94,11 @@ TEST(Usage, AFullOutputIsAnIoError) {
 TEST(Usage, TheLogGoesWhereItIsAsked) {
   EXPECT_EQ(hipforge("inspect " + kResnet + " --log error").err, "");
   EXPECT_NE(hipforge("--log debug inspect " + kResnet).err.find("hipforge: "), std::string::npos);
+}
+
+TEST(Usage, TheListOfOperatorsInTheDocsIsCurrent) {
+  EXPECT_EQ(hipforge("operators --markdown").out, read_file(kSource / "docs/operators.md"))
+      << "run: hipforge operators --markdown > docs/operators.md";
 }
 
 }  // namespace hf::cli

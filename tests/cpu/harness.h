@@ -130,10 +130,11 @@ class Ready {
       std::memcpy(to, from, static_cast<size_t>(bytes_of(v, a)));
       return;
     }
-    auto kernel = backend_.convert(v, a, b);
+    plan::Prepared conversion = backend_.convert(v, a, b);
+    Buffer scratch(conversion.scratch_bytes);
     const void* in[] = {from};
     void* out[] = {to};
-    kernel->run(in, out, nullptr);
+    conversion.kernel->run(in, out, scratch.data());
   }
 
   plan::Backend& backend_;

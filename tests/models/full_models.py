@@ -75,6 +75,9 @@ def add_packaged():
         packaged("magika", "models/standard_v3_3/model.onnx"),
         files,
         ["magika"],
+        # A file of 40 bytes, all else padding, is ill-conditioned: against the model in float64 onnxruntime is off by
+        # 7.5e-4 (relative L2), hipforge by 5.9e-4 unoptimised and 9.5e-4 optimised.
+        tolerance=2e-3,
     )
     add(
         "basic_pitch",

@@ -81,8 +81,10 @@ class TestBackend final : public plan::Backend {
     }
     return p;
   }
-  std::unique_ptr<plan::Kernel> convert(const Value& v, const Layout&, const Layout&) override {
-    return std::make_unique<Reverse>(v.shape.get().count());
+  plan::Prepared convert(const Value& v, const Layout&, const Layout&) override {
+    plan::Prepared p;
+    p.kernel = std::make_unique<Reverse>(v.shape.get().count());
+    return p;
   }
 };
 
