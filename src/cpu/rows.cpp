@@ -96,8 +96,8 @@ HWY_INLINE V erf_(V x) {
   return choose(hn::Eq(x, x), r, x);
 }
 
-HWY_INLINE V maximum(V x, V y) { return choose(hn::Or(hn::Gt(x, y), hn::Ne(x, x)), x, y); }
-HWY_INLINE V minimum(V x, V y) { return choose(hn::Or(hn::Lt(x, y), hn::Ne(x, x)), x, y); }
+HWY_INLINE V maximum(V x, V y) { return choose(hn::Or(hn::Gt(x, y), hn::IsNaN(x)), x, y); }
+HWY_INLINE V minimum(V x, V y) { return choose(hn::Or(hn::Lt(x, y), hn::IsNaN(x)), x, y); }
 HWY_INLINE V unit_clamp(V x) { return minimum(maximum(x, set(0.f)), set(1.f)); }
 HWY_INLINE V softplus(V x) {
   V e = exp_(hn::Neg(hn::Abs(x)));  // log1p(e): the correction term restores what 1 + e rounds away
@@ -166,7 +166,7 @@ BINARY(Max, maximum(x, y))
 BINARY(Min, minimum(x, y))
 BINARY(PRelu, choose(hn::Lt(x, set(0.f)), hn::Mul(x, y), x))
 TERNARY(Clip, minimum(maximum(x, y), z))
-TERNARY(Where, choose(hn::Ne(x, set(0.f)), y, z))
+TERNARY(Where, choose(hn::Eq(x, set(0.f)), z, y))
 #undef UNARY
 #undef BINARY
 #undef TERNARY
@@ -291,8 +291,12 @@ struct Plus {
   float join(V a, V b) const { return hn::GetLane(hn::SumOfLanes(D(), hn::Add(a, b))); }
 };
 struct Greatest {
-  V operator()(V a, V x) const { return hn::Max(a, x); }
-  float join(V a, V b) const { return hn::GetLane(hn::MaxOfLanes(D(), hn::Max(a, b))); }
+  V operator()(V a, V x) const { return maximum(a, x); }
+  float join(V a, V b) const {
+    V m = maximum(a, b);
+    float nan = hn::GetLane(hn::SumOfLanes(D(), m));  // NaN if one lane is
+    return hn::AllFalse(D(), hn::IsNaN(m)) ? hn::GetLane(hn::MaxOfLanes(D(), m)) : nan;
+  }
 };
 struct Squares {
   V mean;

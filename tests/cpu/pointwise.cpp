@@ -49,6 +49,32 @@ TEST(Rows, SpecialValues) {
   }
 }
 
+// A NaN in any argument gives what the operator's own function gives.
+TEST(Rows, NaNInAnyArgument) {
+  const float attrs[] = {0.3f, 0.7f};
+  for (const ops::PointwiseOp& op : ops::pointwise_rows()) {
+    Row row = find_row(op.name);
+    if (!row.f || !op.f32 || op.name == "Pow") continue;
+    std::vector<float> x(64, 1.5f), y(64, 0.5f), z(64, 2.f), got(64), wanted(64);
+    for (size_t i = 0; i < 64; ++i) (i % 4 == 0 ? x : i % 4 == 1 ? y : z)[i] = i % 4 == 3 ? 2.f : NAN;
+    const float* args[] = {x.data(), y.data(), z.data()};
+    const int64_t strides[] = {1, 1, 1};
+    row.f(64, args, strides, attrs, got.data());
+    op.f32(64, args, strides, attrs, wanted.data());
+    for (size_t i = 0; i < 64; ++i) EXPECT_EQ(std::isnan(got[i]), std::isnan(wanted[i])) << op.name << " at " << i % 4;
+  }
+}
+
+TEST(Reduce, NaNIsNotLost) {
+  for (const char* op : {"ReduceMax", "ReduceSum", "ReduceMean"})
+    for (int64_t at : {0, 17, 70}) {
+      Tensor x = random_tensor({2, 71}, 1);
+      x.data<float>()[at] = NAN;
+      OneNode one(op, {x}, {Tensor::of<int64_t>({1}, {1})});
+      check_node(one, op);
+    }
+}
+
 TEST(Pointwise, SingleOperatorsBroadcast) {
   struct Case {
     Dims a, b;
