@@ -70,7 +70,7 @@ TEST(Reduce, NaNIsNotLost) {
     for (int64_t at : {0, 17, 70}) {
       Tensor x = random_tensor({2, 71}, 1);
       x.data<float>()[at] = NAN;
-      OneNode one(op, {x}, {Tensor::of<int64_t>({1}, {1})});
+      OneNode one(op, {x, Tensor::of<int64_t>({1}, {1})}, {false, true});
       check_node(one, op);
     }
 }
