@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Configures and builds a preset, showing one line of progress: tools/build.sh release|dev|asan|tsan. The log of a failure
-# is printed. JOBS overrides the number of parallel compilers (default: the cores, at most one for each 1.5 GiB of memory).
+# Configures and builds a preset, showing one line of progress: tools/build.sh release|dev|asan|tsan [TARGET]. A failure
+# prints what the compiler said. JOBS overrides the number of compilers at once (default: the cores, at most one for each
+# 1.5 GiB of memory).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:?which preset}
-mkdir -p "build/$preset"
-log=build/$preset/build.log
+target=${2:-all}
+folder=build/$preset
+log=$folder/build.log
+mkdir -p "$folder"
 
 memory_kib=$(awk '/MemAvailable/ {print $2}' /proc/meminfo)
 by_memory=$((memory_kib / 1572864))
@@ -13,14 +16,27 @@ jobs=${JOBS:-$(nproc)}
 [ "$by_memory" -lt 1 ] && by_memory=1
 [ "$jobs" -gt "$by_memory" ] && jobs=$by_memory
 
-cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+# The compilers' words without the command lines; the first 60 lines tell.
+show_failure() {
+  awk '/^FAILED: / {print; show = 1; getline; next}
+       /^\[[0-9]+\/[0-9]+\]/ || /^ninja: / {show = 0}
+       show' "$log" | head -n 60 >"$log.failure"
+  [ -s "$log.failure" ] || tail -n 40 "$log" >"$log.failure"
+  cat "$log.failure" >&2
+  echo "hipforge: the build failed; all it said is in $log" >&2
+  exit 1
+}
+
 start=$SECONDS
+cmake --preset "$preset" >"$log" 2>&1 || show_failure
 if [ -t 1 ]; then
-  cmake --build --preset "$preset" -j "$jobs" 2>&1 | tee -a "$log" |
-    awk '/^\[[0-9]+\/[0-9]+\]/ {printf "\r\033[Kbuilding %s", $1; fflush()} END {printf "\r\033[K"}' || { cat "$log" >&2; exit 1; }
+  cmake --build --preset "$preset" --target "$target" -j "$jobs" 2>&1 | tee -a "$log" |
+    awk '/^\[[0-9]+\/[0-9]+\]/ {printf "\r\033[Kbuilding %s", $1; fflush()} END {printf "\r\033[K"}' || show_failure
 else
-  echo "building ($preset) ..."
-  cmake --build --preset "$preset" -j "$jobs" >>"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+  # A log wants a line now and then, no more.
+  cmake --build --preset "$preset" --target "$target" -j "$jobs" 2>&1 | tee -a "$log" |
+    awk -F'[][/]' -v preset="$preset" '/^\[[0-9]+\/[0-9]+\]/ && $3 > 9 && int($2 * 4 / $3) > last {
+           last = int($2 * 4 / $3); print "building (" preset "): " $2 " of " $3; fflush()}' || show_failure
 fi
 took=$((SECONDS - start))
-[ "$took" -gt 1 ] && echo "built in $took s" || true
+[ "$took" -le 5 ] || echo "built ($preset) in $took s"

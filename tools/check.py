@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rules that a machine checks: `tools/dev lint` runs this. Exit 1 and one line a finding.
+"""The rules that a machine checks: `tools/dev lint` runs this. Exit 1 and one line a finding. --files: lines by folder.
 
   layers     an #include that tools/layers.txt does not allow
   size       a source file over 800 lines; the median and p90 are reported
@@ -101,8 +101,21 @@ def check_format(files):
         yield f'{line}: not formatted; run tools/dev fmt'
 
 
+def report_files(files):
+    """Lines by folder of source, with the number of files and the largest."""
+    folders = {}
+    for path in files:
+        if path.suffix in SOURCE:
+            folders.setdefault('/'.join(path.parts[:2]) if len(path.parts) > 2 else path.parts[0], []).append(
+                (read(path).count('\n'), path.name))
+    for folder, sizes in sorted(folders.items()):
+        print(f'{folder:20} {sum(n for n, _ in sizes):7} lines {len(sizes):4} files, largest {max(sizes)[0]:4} {max(sizes)[1]}')
+
+
 def main():
     files = tracked()
+    if sys.argv[1:] == ['--files']:
+        return report_files(files)
     findings = [f for check in (check_layers, check_files, check_settings, check_docs, check_format) for f in check(files)]
     for f in findings:
         print(f)

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Runs every test and prints a line a stage, then 'N passed, N failed, N skipped'. Exit 1 if one failed.
+"""Runs every test, a line a stage, then 'N passed, N failed, N skipped'. Exit 1 if one failed.
 
-Stages that need a Python package look for it in this interpreter, then in .venv (made with `pip install` when an index can
-be reached). What cannot run is skipped by name, with the reason. `run_tests.py NAME...` runs only those stages.
+    run_tests.py [--preset dev] [WORD...]    only the stages whose name has one of the words
+
+Stages that need Python packages use .venv, made here when PyPI can be reached (HIPFORGE_OFFLINE=1: never). What cannot
+run is skipped by name, with the reason. What each stage said is in build/PRESET/tests/.
 """
+import argparse
 import os
 import pathlib
 import re
@@ -11,103 +14,137 @@ import subprocess
 import sys
 import time
 
+from test_packages import python_with_packages
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = ROOT / 'build' / 'dev'
-HIPFORGE = BUILD / 'hipforge'
 TESTDATA = pathlib.Path('/usr/share/libonnx-testdata/data')
-KNOWN = ROOT / 'tests' / 'conformance' / 'known_failures.txt'
-PIP = ['numpy', 'onnx', 'onnxruntime']
+KNOWN = ROOT / 'tests' / 'conformance'
 COUNT = re.compile(r'(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$', re.M)
+# Lines that tell nothing when something else failed.
+CHAFF = re.compile(r'Passed +[\d.]+ sec$|^ *Start +\d+: |  passed \(')
+# The models that packages carry; those exported from PyTorch take long: tools/dev models.
+CARRIED = '^(light_(?!vgg19|bvlc)|ocr_|silero_|magika|basic_pitch)'
 
 
-def venv_python():
-    """A Python that has PIP's packages, or None and why not."""
-    probe = 'import ' + ', '.join(PIP)
-    for python in (sys.executable, ROOT / '.venv' / 'bin' / 'python'):
-        if pathlib.Path(python).exists() and subprocess.run([python, '-c', probe], capture_output=True).returncode == 0:
-            return str(python), ''
-    if os.environ.get('HIPFORGE_OFFLINE'):
-        return None, 'HIPFORGE_OFFLINE is set'
-    venv = ROOT / '.venv'
-    made = subprocess.run([sys.executable, '-m', 'venv', venv], capture_output=True, text=True)
-    if made.returncode:
-        return None, 'no virtual environment could be made (python3-venv)'
-    got = subprocess.run([venv / 'bin' / 'pip', 'install', '-q', '--disable-pip-version-check', *PIP], capture_output=True, text=True)
-    return (str(venv / 'bin' / 'python'), '') if got.returncode == 0 else (None, 'PyPI cannot be reached')
+class Skip(Exception):
+    """Why a stage cannot run."""
 
 
-def run(command):
-    r = subprocess.run([str(c) for c in command], cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    return r.returncode, r.stdout + r.stderr
+class Runner:
+    """The stages, for the build of one preset."""
 
+    def __init__(self, preset):
+        self.build = ROOT / 'build' / preset
+        self.hipforge = self.build / 'hipforge'
+        self.jobs = str(len(os.sched_getaffinity(0)))
 
-def counted(command):
-    """A command that ends with 'N passed, N failed'."""
-    code, out = run(command)
-    found = COUNT.findall(out)
-    if not found:
-        return 0, 1, 0, out
-    passed, failed, skipped = (int(x or 0) for x in found[-1])
-    if code and not failed:
-        failed = 1
-    return passed, failed, skipped, out
+    def stages(self):
+        small, cases = ROOT / 'tests' / 'models' / 'small', ROOT / 'tests' / 'cases'
+        yield 'unit tests of every layer', self.ctest
+        for name, folder in (
+            ('ONNX backend tests of the distribution', self.distribution_data),
+            ('ONNX backend tests of the newest release', self.newest_data),
+            ('bug cases', lambda: (cases, '')),
+            ('small exported models', lambda: (small, '')),
+        ):
+            for optimize in ('all', 'none'):
+                yield f'{name}, --optimize {optimize}', lambda f=folder, o=optimize: self.cases(*f(), o)
+        yield 'models of Python packages against onnxruntime', self.models
 
+    def run(self, *command):
+        r = subprocess.run([str(c) for c in command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           stdin=subprocess.DEVNULL, text=True, errors='replace')
+        return r.returncode, r.stdout
 
-def ctest():
-    code, out = run(['ctest', '--test-dir', BUILD, '-j', os.cpu_count() or 1, '--output-on-failure', '--timeout', 300])
-    m = re.search(r'(\d+)% tests passed, (\d+) tests failed out of (\d+)', out)
-    if not m:
-        return 0, 1, 0, out
-    failed, total = int(m[2]), int(m[3])
-    skipped = len(re.findall(r'\*\*\*Skipped', out))
-    return total - failed - skipped, failed, skipped, out
+    def counted(self, *command):
+        """A command that ends with 'N passed, N failed'."""
+        code, out = self.run(*command)
+        found = COUNT.findall(out)
+        passed, failed, skipped = (int(n or 0) for n in found[-1]) if found else (0, 1, 0)
+        return passed, failed or int(code != 0), skipped, out
 
+    def ctest(self):
+        _, out = self.run('ctest', '--test-dir', self.build, '-j', self.jobs, '--output-on-failure', '--timeout', 300)
+        m = re.search(r'% tests passed, (\d+) tests failed out of (\d+)', out)
+        if not m:
+            return 0, 1, 0, out
+        failed, total = int(m[1]), int(m[2])
+        skipped = out.count('***Skipped')
+        return total - failed - skipped, failed, skipped, out
 
-def conformance(folder, optimize):
-    def stage():
-        if not folder.exists():
-            return 0, 0, 1, f'skipped: {folder} is missing (package libonnx-testdata)'
-        return counted([HIPFORGE, 'test', folder, '--known-failures', KNOWN, '--optimize', optimize, '--jobs', os.cpu_count() or 1])
-    return stage
+    def cases(self, folder, release, optimize):
+        """Folders of ONNX's backend tests. Some of the known failures are of one release only."""
+        known = self.build / 'tests' / 'known_failures.txt'
+        files = [KNOWN / 'known_failures.txt', KNOWN / f'known_failures_{release}.txt']
+        known.write_text('\n'.join(f.read_text() for f in files if release and f.exists()))
+        return self.counted(self.hipforge, 'test', folder, '--known-failures', known, '--optimize', optimize,
+                            '--jobs', self.jobs)
 
+    def distribution_data(self):
+        if not TESTDATA.exists():
+            raise Skip(f'{TESTDATA} is missing (package libonnx-testdata)')
+        _, version = self.run('dpkg-query', '-W', '-f', '${Version}', 'libonnx-testdata')
+        return TESTDATA, '.'.join(version.split('.')[:2])
 
-def python_stage(script, *arguments):
-    def stage():
-        python, why = venv_python()
+    def newest_data(self):
+        folder = ROOT / '.models' / 'onnx'
+        code, out = self.run(self.python(), KNOWN / 'newest.py', folder)
+        if code:
+            raise RuntimeError(out)
+        return folder, '.'.join(out.split()[-1].split('.')[:2])
+
+    def python(self):
+        python, why = python_with_packages()
         if not python:
-            return 0, 0, 1, f'skipped: {why}'
-        return counted([python, script, *arguments])
-    return stage
+            raise Skip(why)
+        return python
+
+    def models(self):
+        return self.counted(self.python(), 'tests/models/models.py', '--hipforge', self.hipforge, '--only', CARRIED)
 
 
-STAGES = {
-    'unit, operator, pass, plan, cpu, image, loader and cli tests': ctest,
-    'onnx node tests (libonnx-testdata)': conformance(TESTDATA / 'node', 'all'),
-    'onnx node tests, unoptimised': conformance(TESTDATA / 'node', 'none'),
-    'small exported models': conformance(ROOT / 'tests' / 'models' / 'small', 'all'),
-    'small exported models, unoptimised': conformance(ROOT / 'tests' / 'models' / 'small', 'none'),
-    'models of PyPI packages against onnxruntime': python_stage('tests/models/models.py', '--hipforge', HIPFORGE, '--quick'),
-}
+def run_stage(stage):
+    try:
+        return stage()
+    except Skip as why:
+        return 0, 0, 1, f'skipped: {why}'
+    except Exception as error:  # a stage that breaks is a failed one
+        return 0, 1, 0, f'{type(error).__name__}: {error}'
+
+
+def report(name, counts, seconds, out, log):
+    passed, failed, skipped = counts
+    line = f'{passed:5} passed, {failed} failed, {skipped} skipped  {seconds:4.0f} s  {name}'
+    print(f'\r\033[K{line}' if sys.stdout.isatty() else line, flush=True)
+    for line in out.splitlines():
+        if re.search(r'^skipped: |  skipped, ', line):
+            print('      ' + re.sub(' +', ' ', line))
+    if failed:
+        lines = [line for line in out.splitlines() if not CHAFF.search(line)]
+        print('\n'.join('      ' + line for line in lines[-60:]))
+        print(f'      (all of it: {log.relative_to(ROOT)})')
 
 
 def main():
-    wanted = sys.argv[1:]
+    parser = argparse.ArgumentParser(description='run every test')
+    parser.add_argument('--preset', default='dev', help='the build to test')
+    parser.add_argument('words', nargs='*', help='only the stages whose name has one of these')
+    arguments = parser.parse_args()
+    runner = Runner(arguments.preset)
+    logs = runner.build / 'tests'
+    logs.mkdir(parents=True, exist_ok=True)
     total = [0, 0, 0]
-    for name, stage in STAGES.items():
-        if wanted and not any(w in name for w in wanted):
+    for number, (name, stage) in enumerate(runner.stages(), 1):
+        if arguments.words and not any(word in name for word in arguments.words):
             continue
-        print(f'{name} ...', end='' if sys.stdout.isatty() else '\n', flush=True)
+        if sys.stdout.isatty():
+            print(f'{name} ...', end='', flush=True)
         start = time.monotonic()
-        *counts, out = stage()
+        *counts, out = run_stage(stage)
+        log = logs / f'stage_{number}.log'
+        log.write_text(out)
+        report(name, counts, time.monotonic() - start, out, log)
         total = [a + b for a, b in zip(total, counts)]
-        took = time.monotonic() - start
-        text = f'  {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped ({took:.0f} s)'
-        print(f'\r\033[K{name}\n{text}' if sys.stdout.isatty() else text, flush=True)
-        for line in out.splitlines():
-            if line.startswith(('skipped:', 'SKIP')):
-                print(f'  {line}')
-        if counts[1]:
-            print('\n'.join('    ' + line for line in out.splitlines()[-60:]))
     print(f'{total[0]} passed, {total[1]} failed, {total[2]} skipped')
     return 1 if total[1] else 0
 
