@@ -20,7 +20,7 @@ def filled(file):
     """A light model with random weights in place of its constant ones, whose outputs say nothing."""
 
     def make(path):
-        from exporting import fill
+        from filling import fill
 
         packaged("onnx", f"backend/test/data/light/{file}")(path)
         fill(path)
