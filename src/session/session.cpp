@@ -79,12 +79,12 @@ void check_input(const Port& port, const Tensor& t, std::map<std::string, int64_
 
 // The executor's arguments, in the graph's order.
 std::vector<Tensor> ordered(const ir::Graph& g, const std::vector<Port>& ports, const NamedTensors& given) {
-  for (const auto& [key, tensor] : given) {
-    bool known = std::any_of(ports.begin(), ports.end(), [&](const Port& p) { return p.name == key; });
+  for (const auto& entry : given) {
+    bool known = std::any_of(ports.begin(), ports.end(), [&](const Port& p) { return p.name == entry.first; });
     if (known) continue;
     std::string names;
     for (const Port& p : ports) names += (names.empty() ? "'" : ", '") + p.name + "'";
-    fail(Code::NotFound, "the model has no input '{}'; its inputs are {}", key, names.empty() ? "none" : names);
+    fail(Code::NotFound, "the model has no input '{}'; its inputs are {}", entry.first, names.empty() ? "none" : names);
   }
   std::vector<Tensor> tensors;
   std::map<std::string, int64_t> symbols;
