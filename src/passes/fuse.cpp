@@ -14,10 +14,12 @@ using ir::Value;
 
 constexpr size_t kMaxSteps = 32;
 constexpr size_t kMaxInputs = 8;
-constexpr std::string_view kProducts[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+constexpr std::pair<std::string_view, std::string_view> kProducts[] = {
+    {"Conv", ""}, {"ConvTranspose", ""}, {"FusedMatMul", "com.microsoft"}, {"Gemm", ""}, {"MatMul", ""}};
 
 bool is_product(const Node* n) {
-  return n && n->domain.empty() && std::find(std::begin(kProducts), std::end(kProducts), n->op) != std::end(kProducts);
+  return n && std::any_of(std::begin(kProducts), std::end(kProducts),
+                          [&](const auto& p) { return n->is(p.first, p.second); });
 }
 
 // An elementwise operator on floats alone, with a shape that is known.
