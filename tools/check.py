@@ -2,7 +2,7 @@
 """The rules that a machine checks: `tools/dev lint` runs this. Exit 1 and one line a finding. --files: lines by folder.
 
   layers     an #include that tools/layers.txt does not allow
-  size       a source file over 800 lines; the median and p90 are reported
+  size       a source file over 800 lines, src/ over its budget; the median and p90 are reported
   first      a source file whose first line is not a comment that says what it is for
   settings   the environment is read only in src/base/settings.cpp
   docs       generated documents are current
@@ -72,6 +72,9 @@ def check_files(files):
         sizes.sort()
         print(f'src: {len(sizes)} files, {sum(sizes)} lines, median {statistics.median(sizes):.0f}, '
               f'p90 {sizes[int(len(sizes) * 0.9)]}, largest {sizes[-1]}')
+        budget = int(read('tools/budget.txt').split()[-1])
+        if sum(sizes) > budget:
+            yield f'src has {sum(sizes)} lines, the budget in tools/budget.txt is {budget}'
 
 
 def check_settings(files):
