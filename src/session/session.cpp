@@ -72,8 +72,8 @@ void check_input(const Port& port, const Tensor& t, std::map<std::string, int64_
     auto [it, fresh] = symbols.emplace(d.symbol, t.dims()[i]);
     // Exporters give one name to extents that differ; what needs them equal says so when it runs.
     if (!fresh && it->second != t.dims()[i])
-      log::warn("session", "input '{}': extent '{}' is {} here and {} in an earlier one", port.name, d.symbol, t.dims()[i],
-                it->second);
+      log::warn("session", "input '{}': extent '{}' is {} here and {} in an earlier one", port.name, d.symbol,
+                t.dims()[i], it->second);
   }
 }
 
