@@ -27,16 +27,24 @@ show_failure() {
   exit 1
 }
 
+# One line that changes on a terminal; elsewhere a line for each quarter of what takes long.
+show_progress() {
+  local line quarter=0
+  while read -r line; do
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    local done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+    if [ -t 1 ]; then
+      printf '\r\033[Kbuilding %s of %s' "$done" "$all"
+    elif [ "$all" -gt 20 ] && [ $((done * 4 / all)) -gt "$quarter" ]; then
+      quarter=$((done * 4 / all))
+      echo "building ($preset): $done of $all"
+    fi
+  done
+  [ ! -t 1 ] || printf '\r\033[K'
+}
+
 start=$SECONDS
 cmake --preset "$preset" >"$log" 2>&1 || show_failure
-if [ -t 1 ]; then
-  cmake --build --preset "$preset" --target "$target" -j "$jobs" 2>&1 | tee -a "$log" |
-    awk '/^\[[0-9]+\/[0-9]+\]/ {printf "\r\033[Kbuilding %s", $1; fflush()} END {printf "\r\033[K"}' || show_failure
-else
-  # A log wants a line now and then, no more.
-  cmake --build --preset "$preset" --target "$target" -j "$jobs" 2>&1 | tee -a "$log" |
-    awk -F'[][/]' -v preset="$preset" '/^\[[0-9]+\/[0-9]+\]/ && $3 > 9 && int($2 * 4 / $3) > last {
-           last = int($2 * 4 / $3); print "building (" preset "): " $2 " of " $3; fflush()}' || show_failure
-fi
+cmake --build --preset "$preset" --target "$target" -j "$jobs" 2>&1 | tee -a "$log" | show_progress || show_failure
 took=$((SECONDS - start))
 [ "$took" -le 5 ] || echo "built ($preset) in $took s"

@@ -62,7 +62,7 @@ for p in "${missing[@]}"; do
   elif [[ $optional == *" $p "* ]]; then
     echo "going on without $p, which this release lacks"
   else
-    tail -n 15 "$log" >&2
+    tail -n 15 "$log" | uniq >&2
     echo "hipforge: $p could not be installed" >&2
     exit 1
   fi
