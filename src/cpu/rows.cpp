@@ -23,6 +23,17 @@ using V = hn::Vec<D>;
 HWY_INLINE V set(float v) { return hn::Set(D(), v); }
 HWY_INLINE V choose(hn::Mask<D> m, V yes, V no) { return hn::IfThenElse(m, yes, no); }
 
+// Stores the lanes of a FirstN mask, and touches no other memory.
+HWY_INLINE void store_some(V v, hn::Mask<D> m, float* out) {
+#if HWY_MAJOR > 0 || HWY_MINOR >= 17
+  hn::BlendedStore(v, m, D(), out);
+#else
+  float all[HWY_MAX_BYTES / sizeof(float)];
+  hn::StoreU(v, D(), all);
+  std::copy_n(all, hn::CountTrue(D(), m), out);
+#endif
+}
+
 // c[0] + c[1] x + ... by Horner's rule.
 template <size_t N>
 HWY_INLINE V polynomial(V x, const float (&c)[N]) {
@@ -96,8 +107,10 @@ HWY_INLINE V erf_(V x) {
   return choose(hn::Eq(x, x), r, x);
 }
 
-HWY_INLINE V maximum(V x, V y) { return choose(hn::Or(hn::Gt(x, y), hn::IsNaN(x)), x, y); }
-HWY_INLINE V minimum(V x, V y) { return choose(hn::Or(hn::Lt(x, y), hn::IsNaN(x)), x, y); }
+// Highway's Ne is false for NaN on some targets, and it has no IsNaN before 1.0.
+HWY_INLINE hn::Mask<D> is_nan(V x) { return hn::Not(hn::Eq(x, x)); }
+HWY_INLINE V maximum(V x, V y) { return choose(hn::Or(hn::Gt(x, y), is_nan(x)), x, y); }
+HWY_INLINE V minimum(V x, V y) { return choose(hn::Or(hn::Lt(x, y), is_nan(x)), x, y); }
 HWY_INLINE V unit_clamp(V x) { return minimum(maximum(x, set(0.f)), set(1.f)); }
 HWY_INLINE V softplus(V x) {
   V e = exp_(hn::Neg(hn::Abs(x)));  // log1p(e): the correction term restores what 1 + e rounds away
@@ -219,7 +232,7 @@ void loop(int64_t n, const float* const* args, const float* attrs, int attr_coun
   V yv = none, zv = none;
   if constexpr (Op::kArity > 1) yv = y.load_some(rest, i);
   if constexpr (Op::kArity > 2) zv = z.load_some(rest, i);
-  hn::BlendedStore(Op::apply(x.load_some(rest, i), yv, zv, a, b), rest, D(), out + i);
+  store_some(Op::apply(x.load_some(rest, i), yv, zv, a, b), rest, out + i);
 }
 
 template <class Op, int Attrs>
@@ -258,7 +271,7 @@ bool power(int64_t n, const float* x, float exponent, float* out) {
   auto all = [&](auto f) {
     for (int64_t i = 0; i < n; i += lanes) {
       auto m = hn::FirstN(D(), static_cast<size_t>(std::min(lanes, n - i)));
-      hn::BlendedStore(f(hn::MaskedLoad(m, D(), x + i)), m, D(), out + i);
+      store_some(f(hn::MaskedLoad(m, D(), x + i)), m, out + i);
     }
     return true;
   };
@@ -295,7 +308,7 @@ struct Greatest {
   float join(V a, V b) const {
     V m = maximum(a, b);
     float nan = hn::GetLane(hn::SumOfLanes(D(), m));  // NaN if one lane is
-    return hn::AllFalse(D(), hn::IsNaN(m)) ? hn::GetLane(hn::MaxOfLanes(D(), m)) : nan;
+    return hn::AllFalse(D(), is_nan(m)) ? hn::GetLane(hn::MaxOfLanes(D(), m)) : nan;
   }
 };
 struct Squares {
@@ -324,7 +337,7 @@ HWY_INLINE void transform(int64_t n, const float* x, float* out, F f) {
   if (i == n) return;
   auto m = hn::FirstN(D(), static_cast<size_t>(n - i));
   V v = f(hn::MaskedLoad(m, D(), x + i), [&](const float* p) { return hn::MaskedLoad(m, D(), p + i); });
-  hn::BlendedStore(v, m, D(), out + i);
+  store_some(v, m, out + i);
 }
 
 float exp_sum(int64_t n, const float* x, float shift, float* out) {
@@ -341,7 +354,7 @@ float exp_sum(int64_t n, const float* x, float shift, float* out) {
     auto m = hn::FirstN(D(), static_cast<size_t>(n - i));
     V e = hn::IfThenElseZero(m, exp_(hn::Sub(hn::MaskedLoad(m, D(), x + i), s)));
     total = hn::Add(total, e);
-    hn::BlendedStore(e, m, D(), out + i);
+    store_some(e, m, out + i);
   }
   return hn::GetLane(hn::SumOfLanes(D(), total));
 }
