@@ -85,7 +85,7 @@ std::optional<MatmulDesc> matmul(const memory::desc& src, const memory::desc& we
 
 std::optional<dnnl::concat::primitive_desc> concat(int axis, const std::vector<memory::desc>& srcs,
                                                    const primitive_attr& attr) {
-  return attempt([&] { return dnnl::concat::primitive_desc(engine(), axis, srcs, attr, true); });
+  return attempt([&] { return dnnl::concat::primitive_desc(engine(), axis, srcs, attr); });
 }
 
 std::optional<Ready> pooling(algorithm how, const Window& w, const memory::desc& src, const memory::desc& dst,
