@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <cstring>
+#include <unordered_map>
 
 namespace hf::cpu {
 namespace {

@@ -1,5 +1,6 @@
 // Attributes of a node.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>

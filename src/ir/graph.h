@@ -5,6 +5,7 @@
 // captured outer value is an extra input of the node, after its ordinary ones, and stands for one of
 // Graph::captures() inside. Constants are never captured; the subgraph has its own handle on the same tensor.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
 // ArgMax and ArgMin.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/op.h"

@@ -1,4 +1,6 @@
 // Col2Im: columns of blocks added up to an image.
+#include <algorithm>
+
 #include "ops/extents.h"
 
 namespace hf::ops {

@@ -1,4 +1,6 @@
 // ConvTranspose.
+#include <algorithm>
+
 #include "ops/matrix.h"
 #include "ops/op.h"
 #include "ops/window.h"

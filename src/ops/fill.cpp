@@ -1,4 +1,5 @@
 // ConstantOfShape, Range and EyeLike: tensors made from little.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/op.h"

@@ -1,4 +1,6 @@
 // Identity and Constant: values as they are.
+#include <algorithm>
+
 #include "ops/op.h"
 
 namespace hf::ops {

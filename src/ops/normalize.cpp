@@ -1,4 +1,5 @@
 // LRN, LpNormalization and MeanVarianceNormalization.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/op.h"

@@ -1,6 +1,7 @@
 // The operator table, and inference and evaluation of one node.
 #include "ops/op.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/log.h"

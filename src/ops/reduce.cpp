@@ -1,6 +1,7 @@
 // The Reduce operators.
 #include "ops/reduce.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,5 @@
 // BatchNormalization as Mul and Add, and both of them into the weights before them.
+#include <algorithm>
 #include <cmath>
 
 #include "passes/rewrite.h"

@@ -1,4 +1,5 @@
 // hipforge inspect, bench and env: their reports.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"

@@ -1,5 +1,6 @@
 // hipforge run: outputs, files, photos, bad values.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/npy.h"
 #include "cli/program.h"

@@ -1,4 +1,6 @@
 // What the program says to wrong calls, and its help.
+#include <algorithm>
+
 #include "cli/program.h"
 
 namespace hf::cli {

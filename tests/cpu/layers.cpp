@@ -1,4 +1,6 @@
 // Pools, reductions, normalisations, concatenation, aliases, the reference and conversions.
+#include <algorithm>
+
 #include "cpu/harness.h"
 
 namespace hf::cpu {

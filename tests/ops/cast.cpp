@@ -1,4 +1,5 @@
 // Cast, CastLike and BitCast; texts as onnxruntime 1.32 prints and reads them.
+#include <algorithm>
 #include <limits>
 
 #include "ops/case.h"

@@ -1,4 +1,6 @@
 // Shape, Size, ConstantOfShape, Range, EyeLike, the random operators and Dropout.
+#include <algorithm>
+
 #include "ops/case.h"
 #include "ops/random.h"
 

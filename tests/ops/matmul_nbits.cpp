@@ -1,4 +1,6 @@
 // MatMulNBits. Expected values: numpy, which onnxruntime 1.32 confirms.
+#include <algorithm>
+
 #include "ops/case.h"
 #include "ops/wave.h"
 

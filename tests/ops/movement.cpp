@@ -1,6 +1,7 @@
 // Strided copies against one element at a time, for every dtype; Transpose, which is one of them.
 #include "ops/movement.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "ops/case.h"

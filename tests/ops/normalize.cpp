@@ -1,4 +1,6 @@
 // Normalisations: values from numpy in double, by the formulas of the standard.
+#include <algorithm>
+
 #include "ops/case.h"
 
 namespace hf::ops {

@@ -1,6 +1,7 @@
 // Elementwise operators: values by hand or from numpy 1.26, broadcasting, integer rules, programs.
 #include "ops/pointwise.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 

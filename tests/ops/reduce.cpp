@@ -1,6 +1,7 @@
 // Reduce operators, ArgMax, ArgMin, CumSum, CumProd: values by hand or from numpy.
 #include "ops/reduce.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "ops/case.h"

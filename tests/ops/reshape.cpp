@@ -1,4 +1,6 @@
 // Reshape, Flatten, Squeeze, Unsqueeze.
+#include <algorithm>
+
 #include "ops/case.h"
 
 namespace hf::ops {

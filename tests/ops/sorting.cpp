@@ -1,4 +1,5 @@
 // TopK, Unique, NonMaxSuppression, ReverseSequence, Trilu, Col2Im.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/case.h"
