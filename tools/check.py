@@ -4,6 +4,7 @@
   layers     an #include that tools/layers.txt does not allow
   size       a source file over 800 lines, src/ over its budget; the median and p90 are reported
   first      a source file whose first line is not a comment that says what it is for
+  includes   a name of a standard header that neither the file nor a header of ours that it includes asks for
   settings   the environment is read only in src/base/settings.cpp
   docs       generated documents are current
   format     clang-format (skipped with a note if it is not installed)
@@ -77,6 +78,42 @@ def check_files(files):
             yield f'src has {sum(sizes)} lines, the budget in tools/budget.txt is {budget}'
 
 
+# Standard headers that come in by way of others with one compiler and not with the next, and the names that need them.
+NEEDS = {
+    'algorithm': r'(sort|stable_sort|partial_sort|nth_element|find|find_if|any_of|all_of|none_of|count|count_if|copy|copy_n|'
+                 r'fill|fill_n|reverse|rotate|transform|equal|max_element|min_element|minmax_element|lower_bound|upper_bound|'
+                 r'binary_search|next_permutation|unique|remove|remove_if|replace|generate|min|max|minmax|clamp|for_each)\(',
+    'cmath': r'(sqrt|exp|log|pow|floor|ceil|abs|fabs|isnan|isinf|isfinite|round|nearbyint|lround|tanh|sin|cos|erf|fmod)\(',
+    'cstring': r'(memcpy|memset|memmove|memcmp|strlen|strcmp|strerror)\(',
+    'functional': r'(function|hash|less|greater|plus|multiplies|invoke)\b',
+    'limits': r'numeric_limits\b',
+    'numeric': r'(iota|accumulate|inner_product|partial_sum|gcd|lcm|reduce)\(',
+    'array': r'array\b', 'map': r'map\b', 'set': r'set\b', 'memory': r'(unique_ptr|shared_ptr|make_unique|make_shared)\b',
+    'optional': r'optional\b', 'sstream': r'o?stringstream\b', 'unordered_map': r'unordered_map\b', 'variant': r'(variant|visit)\b',
+}
+
+
+def check_includes(files):
+    seen = {}
+
+    def includes(path):
+        if path not in seen:
+            seen[path] = set()  # of a circle, the part that is known
+            found = set()
+            for system, own in re.findall(r'^\s*#\s*include (?:<(.+?)>|"(.+?)")', read(path), re.M):
+                found |= {system} if system else set().union(
+                    *(includes(at) for at in (f'src/{own}', f'tests/{own}') if (ROOT / at).is_file()))
+            seen[path] = found
+        return seen[path]
+
+    for path in files:
+        if path.parts[0] in {'src', 'tests'} and path.suffix in {'.cpp', '.h'}:
+            text = re.sub(r'//.*', '', read(path))
+            for header, names in NEEDS.items():
+                if header not in includes(str(path)) and re.search(rf'\bstd::{names}', text):
+                    yield f'{path}: uses a name of <{header}> without including it'
+
+
 def check_settings(files):
     for path in files:
         if path.parts[0] == 'src' and path.suffix in CODE and path.name != 'settings.cpp':
@@ -119,7 +156,8 @@ def main():
     files = tracked()
     if sys.argv[1:] == ['--files']:
         return report_files(files)
-    findings = [f for check in (check_layers, check_files, check_settings, check_docs, check_format) for f in check(files)]
+    checks = (check_layers, check_files, check_includes, check_settings, check_docs, check_format)
+    findings = [f for check in checks for f in check(files)]
     for f in findings:
         print(f)
     print('lint: clean' if not findings else f'lint: {len(findings)} findings')
