@@ -78,7 +78,7 @@ void print_plan(const InspectReport& r) {
   for (const auto& [backend, count] : count_by(placements, [](const auto& p) { return p.backend; })) {
     fmt::print("{:<11}{} nodes on {}\n", "placement", count, backend.empty() ? "none" : backend);
     for (const auto& [kernel, n] :
-         count_by(placements, [&](const auto& p) { return p.backend == backend ? p.kernel : ""; }))
+         count_by(placements, [&on = backend](const auto& p) { return p.backend == on ? p.kernel : ""; }))
       fmt::print("{:<11}{:>5} x {}\n", "", n, kernel);
   }
   std::string reasons;
