@@ -25,7 +25,7 @@ struct Buffer {
   int64_t bytes = 0;
   int first = 0, last = 0;
   Place place;
-  std::vector<const Value*> values;
+  int remaining = 0;  // uses yet to come of the values in it
 };
 
 // One way in which a value lies somewhere.
@@ -137,13 +137,13 @@ class Planner {
   }
 
   int new_buffer(int64_t bytes, Place place, int first) {
-    buffers_.push_back({bytes, first, first, place, {}});
+    buffers_.push_back({bytes, first, first, place, 0});
     return static_cast<int>(buffers_.size()) - 1;
   }
 
   void add_version(const Value* v, Layout layout, int buffer) {
     versions_[v].push_back({std::move(layout), buffer});
-    buffers_[static_cast<size_t>(buffer)].values.push_back(v);
+    buffers_[static_cast<size_t>(buffer)].remaining += remaining_[v];
   }
 
   void place_outside(const Value* v, Place::Kind kind, int index) {
@@ -192,14 +192,17 @@ class Planner {
   }
   void use(const Value* v, int buffer, int step) {
     extend(buffer, step);
+    used(v);
+  }
+  void used(const Value* v) {
     --remaining_[v];
+    if (auto all = versions_.find(v); all != versions_.end())
+      for (const Version& each : all->second) --buffers_[static_cast<size_t>(each.buffer)].remaining;
   }
 
   bool reusable(int buffer, const Node& n, int input) {
     const Buffer& b = buffers_[static_cast<size_t>(buffer)];
-    if (b.place.kind != Place::Arena) return false;
-    for (const Value* v : b.values)
-      if (remaining_[v] > 0) return false;
+    if (b.place.kind != Place::Arena || b.remaining > 0) return false;
     for (size_t i = 0; i < n.inputs().size(); ++i)  // another operand in the same memory, perhaps with other extents
       if (static_cast<int>(i) != input && i < current_inputs_.size() && current_inputs_[i] == buffer) return false;
     return true;
@@ -235,7 +238,7 @@ class Planner {
       if (current_inputs_[i] >= 0)
         use(n.inputs()[i], current_inputs_[i], now);
       else
-        --remaining_[n.inputs()[i]];
+        used(n.inputs()[i]);
     }
     for (const Value* v : n.outputs())
       if (v) makers_[v] = &backend;
