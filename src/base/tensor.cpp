@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "base/error.h"
 
@@ -12,9 +14,26 @@ namespace {
 
 std::atomic<int64_t> limit_bytes{int64_t{1} << 36};  // 64 GiB
 
+constexpr int64_t kMany = int64_t{1} << 28;
+
+// Bytes of memory and swap that are free or can be freed.
+int64_t spare_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  int64_t spare = 0, kilobytes = 0;
+  bool known = false;
+  while (file >> word) {
+    if (word != "MemAvailable:" && word != "SwapFree:") continue;
+    if (!(file >> kilobytes)) break;
+    spare += kilobytes * 1024;
+    known |= word == "MemAvailable:";
+  }
+  return known ? spare : INT64_MAX;
+}
+
 std::shared_ptr<void> allocate(int64_t bytes) {
   size_t rounded = (static_cast<size_t>(bytes) + 63) / 64 * 64;
-  void* p = bytes > tensor_limit() ? nullptr : std::aligned_alloc(64, rounded ? rounded : 64);
+  void* p = !may_allocate(bytes) ? nullptr : std::aligned_alloc(64, rounded ? rounded : 64);
   if (!p) fail(Code::OutOfMemory, "a tensor of {} bytes could not be allocated", bytes);
   return {p, std::free};
 }
@@ -23,6 +42,7 @@ std::shared_ptr<void> allocate(int64_t bytes) {
 
 void set_tensor_limit(int64_t bytes) { limit_bytes = bytes; }
 int64_t tensor_limit() { return limit_bytes; }
+bool may_allocate(int64_t bytes) { return bytes <= tensor_limit() && (bytes < kMany || bytes <= spare_bytes()); }
 
 int64_t storage_bytes(DType dtype, int64_t count) { return (count * bits(dtype) + 7) / 8; }
 

@@ -118,5 +118,8 @@ Tensor Tensor::scalar(T value) {
 /// Allocation beyond this many bytes is refused before it is tried: a setting, for models from elsewhere.
 void set_tensor_limit(int64_t bytes);
 int64_t tensor_limit();
+/// Whether that many bytes are within the limit and, where they are many, within what the machine has left: the system
+/// itself promises more memory than there is, and ends the program that believes it.
+bool may_allocate(int64_t bytes);
 
 }  // namespace hf

@@ -139,6 +139,18 @@ Tensor stack(const std::vector<Tensor>& runs, int64_t axis, bool reversed, const
   return out;
 }
 
+void Collected::add(size_t i, Tensor result) {
+  constexpr int64_t kEach = 128;  // of a tensor, however small
+  const bool strings = result.dtype() == DType::String;
+  const int64_t element = static_cast<int64_t>(sizeof(std::string));
+  bytes_ += kEach + (strings ? result.size() * element : result.size_bytes());
+  if (bytes_ > tensor_limit() || (bytes_ >= look_again_at_ && !may_allocate(bytes_)))
+    fail(Code::OutOfMemory, "the results of {} runs of a body, {} bytes, could not be kept", runs_[i].size() + 1,
+         bytes_);
+  if (bytes_ >= look_again_at_) look_again_at_ = bytes_ + bytes_ / 8;
+  runs_[i].push_back(std::move(result));
+}
+
 Tensor part_at(const Tensor& t, int axis, int64_t index) {
   Dims dims = t.dims(), from = t.dims().strides();
   const int64_t at = index * from[axis];

@@ -34,6 +34,20 @@ Tensor blank(const ir::Value& like);
 /// if there was no run (unknown extents become 0). Throws InvalidArgument if their shapes differ.
 Tensor stack(const std::vector<Tensor>& runs, int64_t axis, bool reversed, const ir::Value& like);
 
+/// The results of one body's runs until they are stacked. Throws OutOfMemory as soon as stacking them would, so that a
+/// loop that never ends does not take all memory first.
+class Collected {
+ public:
+  explicit Collected(int count) : runs_(static_cast<size_t>(count)) {}
+  /// Result i of one more run.
+  void add(size_t i, Tensor result);
+  std::vector<Tensor>& runs(size_t i) { return runs_[i]; }
+
+ private:
+  std::vector<std::vector<Tensor>> runs_;
+  int64_t bytes_ = 0, look_again_at_ = int64_t{1} << 28;
+};
+
 /// The part of a tensor at `index` of `axis`, without that axis.
 Tensor part_at(const Tensor& t, int axis, int64_t index);
 

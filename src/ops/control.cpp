@@ -118,7 +118,8 @@ void run_loop(Eval& e) {
   const std::vector<Tensor> captures = captured(e, "body");
   std::vector<Tensor> state;
   for (int i = 0; i < s.carried; ++i) state.push_back(e.in(2 + i));
-  std::vector<std::vector<Tensor>> scanned(static_cast<size_t>(s.scans));
+  Collected scanned(s.scans);
+  const auto scans = static_cast<size_t>(s.scans);
   for (int64_t trip = 0; trip < trips && go; ++trip) {
     std::vector<Tensor> inputs = {Tensor::scalar(trip).reshaped(counter_dims(*body.inputs()[0])),
                                   Tensor::scalar(true).reshaped(counter_dims(*body.inputs()[1]))};
@@ -126,14 +127,14 @@ void run_loop(Eval& e) {
     std::vector<Tensor> results = e.runner->run(body, inputs, captures);
     if (conditional) go = truth(results[0]);
     for (size_t i = 0; i < state.size(); ++i) state[i] = std::move(results[1 + i]);
-    for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back(std::move(results[1 + state.size() + i]));
+    for (size_t i = 0; i < scans; ++i) scanned.add(i, std::move(results[1 + state.size() + i]));
   }
   for (size_t i = 0; i < e.outputs.size(); ++i) {
     if (!e.wants(static_cast<int>(i))) continue;
     if (i < state.size())
       e.outputs[i] = std::move(state[i]);
     else
-      e.outputs[i] = stack(scanned[i - state.size()], 0, false, *body.outputs()[1 + i]);
+      e.outputs[i] = stack(scanned.runs(i - state.size()), 0, false, *body.outputs()[1 + i]);
   }
 }
 

@@ -149,7 +149,7 @@ void infer(Infer& in) {
 std::vector<Tensor> scan_one(Eval& e, const Form& f, std::vector<Tensor> inputs, const std::vector<Tensor>& captures,
                              int64_t length, int64_t full) {
   const Graph& body = e.node.subgraph("body");
-  std::vector<std::vector<Tensor>> collected(static_cast<size_t>(f.collected));
+  Collected collected(f.collected);
   std::vector<Tensor> state(inputs.begin(), inputs.begin() + f.states);
   for (int64_t t = 0; t < length; ++t) {
     std::vector<Tensor> now = state;
@@ -161,11 +161,12 @@ std::vector<Tensor> scan_one(Eval& e, const Form& f, std::vector<Tensor> inputs,
     }
     std::vector<Tensor> results = e.runner->run(body, now, captures);
     for (size_t i = 0; i < state.size(); ++i) state[i] = std::move(results[i]);
-    for (size_t i = 0; i < collected.size(); ++i) collected[i].push_back(std::move(results[state.size() + i]));
+    for (int i = 0; i < f.collected; ++i)
+      collected.add(static_cast<size_t>(i), std::move(results[state.size() + static_cast<size_t>(i)]));
   }
   std::vector<Tensor> out = std::move(state);
   for (int i = 0; i < f.collected; ++i) {
-    std::vector<Tensor>& runs = collected[static_cast<size_t>(i)];
+    std::vector<Tensor>& runs = collected.runs(static_cast<size_t>(i));
     const Value& like = *body.outputs()[static_cast<size_t>(f.states + i)];
     if (static_cast<int64_t>(runs.size()) < full) {
       Tensor padding = runs.empty() ? blank(like) : Tensor(runs[0].dtype(), runs[0].dims());

@@ -54,7 +54,7 @@ struct Executor::Entry {
       return m;
     }
     size_t wanted = static_cast<size_t>((bytes() + 127) / 64 * 64);
-    Memory m(bytes() > tensor_limit() ? nullptr : std::aligned_alloc(64, wanted));
+    Memory m(!may_allocate(bytes()) ? nullptr : std::aligned_alloc(64, wanted));
     if (!m) fail(Code::OutOfMemory, "an arena of {} bytes could not be allocated", bytes());
     ++arena_count;
     return m;

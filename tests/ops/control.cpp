@@ -122,6 +122,23 @@ TEST(Loop, EndsByTripsOrCondition) {
   EXPECT_EQ(runner.runs, 0);
 }
 
+TEST(Loop, WithoutEndIsEndedByTheLimitOfMemory) {
+  Control c("Loop", {{"body", counting_body()}}, counting_inputs, 2, 2);
+  infer_node(*c.node);
+  Runner runner;
+  const int64_t before = tensor_limit();
+  set_tensor_limit(100'000);
+  Code code = Code::Internal;
+  try {
+    run(c, {trips(INT64_MAX), kTrue, f({0}), f({1}), f({1e9f})}, runner);
+  } catch (const Error& e) {
+    code = e.code();
+  }
+  set_tensor_limit(before);
+  EXPECT_EQ(code, Code::OutOfMemory);
+  EXPECT_LT(runner.runs, 1000);  // of the 25,000 results of 4 bytes, each held in a tensor of its own
+}
+
 TEST(Loop, CarriesShapesThatChange) {
   Control c(
       "Loop", {{"body", doubling_body()}},

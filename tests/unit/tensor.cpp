@@ -15,6 +15,17 @@ TEST(Dims, CountsAndRefusesOverflow) {
   EXPECT_THROW(Dims({-1}).count(), Error);
 }
 
+TEST(Tensor, NoMoreIsAllocatedThanThereIs) {
+  EXPECT_TRUE(may_allocate(int64_t{1} << 20));
+  const int64_t before = tensor_limit();
+  set_tensor_limit(INT64_MAX);
+  EXPECT_FALSE(may_allocate(int64_t{1} << 60));
+  set_tensor_limit(1000);
+  EXPECT_FALSE(may_allocate(1001));
+  EXPECT_TRUE(may_allocate(1000));
+  set_tensor_limit(before);
+}
+
 TEST(Dims, Broadcasts) {
   EXPECT_EQ(broadcast({3, 1}, {2, 1, 4}), Dims({2, 3, 4}));
   EXPECT_THROW(broadcast({3}, {2}), Error);
