@@ -49,7 +49,8 @@ int list_length(const Infer& in, int i) {
   if (!s.ranked()) return -1;
   in.require(s.rank() == 1, "input {} has shape {}, wanted one axis", i, s.text());
   if (!s[0].known()) return -1;
-  in.require(s[0].value <= kMaxRank, "input {} has {} elements, at most {} are handled", i, s[0].value, kMaxRank);
+  if (s[0].value > kMaxRank)
+    fail(Code::Unsupported, "input {} has {} elements, at most {} are handled", i, s[0].value, kMaxRank);
   return static_cast<int>(s[0].value);
 }
 
@@ -57,7 +58,8 @@ std::vector<int64_t> list_of(const Infer& in, int i) {
   const Tensor& t = *in.constant(i);
   in.require(is_int(t.dtype()), "input {} is {}, wanted integers", i, t.text());
   in.require(t.rank() <= 1, "input {} is {}, wanted one axis", i, t.text());
-  in.require(t.size() <= kMaxRank, "input {} has {} elements, at most {} are handled", i, t.size(), kMaxRank);
+  if (t.size() > kMaxRank)
+    fail(Code::Unsupported, "input {} has {} elements, at most {} are handled", i, t.size(), kMaxRank);
   return to_ints(t);
 }
 

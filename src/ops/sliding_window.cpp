@@ -61,6 +61,14 @@ Window bare_window(const ir::Node& n, std::span<const int64_t> input, std::span<
   return w;
 }
 
+// The output's extent, which an empty input makes 0.
+int64_t at_least_none(const WindowAxis& a) {
+  if (a.output < 0 && a.input > 0)
+    fail(Code::InvalidModel, "a kernel of extent {} with pads [{}, {}] does not fit an input of extent {}", a.extent(),
+         a.begin, a.end, a.input);
+  return std::max<int64_t>(a.output, 0);
+}
+
 void explicit_outputs(WindowAxis& a, bool ceil_mode) {
   if (a.kernel < 0) return;
   a.keeps = a.stride == 1 && a.begin + a.end == a.extent() - 1;
@@ -69,7 +77,7 @@ void explicit_outputs(WindowAxis& a, bool ceil_mode) {
   a.output = floor_div(room + (ceil_mode ? a.stride - 1 : 0), a.stride) + 1;
   // With ceil_mode, windows that would begin in the padding at the end do not count.
   if (ceil_mode && (a.output - 1) * a.stride >= a.input + a.begin) --a.output;
-  a.output = std::max<int64_t>(a.output, 0);
+  a.output = at_least_none(a);
 }
 
 void same_outputs(WindowAxis& a, bool upper) {
@@ -90,8 +98,10 @@ void transposed_outputs(WindowAxis& a, AutoPad mode, int64_t output_padding, int
   if (a.input == 0) full = 0;
   if (wanted >= 0)
     split_pads(a, full - wanted, mode == AutoPad::SameUpper);
-  else
-    a.output = std::max<int64_t>(full - a.begin - a.end, 0);
+  else {
+    a.output = full - a.begin - a.end;
+    a.output = at_least_none(a);
+  }
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void infer(Infer& in) {
   const Shape& s = in.shape(0);
   if (!s.ranked()) {
     const size_t given = in.node.ints_or_empty("perm").size();
-    in.require(given <= kMaxRank, "perm has {} axes, at most {} are handled", given, kMaxRank);
+    if (given > kMaxRank) fail(Code::Unsupported, "perm has {} axes, at most {} are handled", given, kMaxRank);
     return in.set(0, in.dtype(0), given ? Shape::unknown_of_rank(static_cast<int>(given)) : Shape());
   }
   std::vector<Dim> dims;

@@ -137,6 +137,12 @@ TEST(MaxPool, AWindowMuchLargerThanItsInput) {
 }
 
 TEST(MaxPool, RefusesWhatDoesNotFit) {
+  EXPECT_THROW(run_case({.name = "larger than the input by more than a step",
+                         .op = "MaxPool",
+                         .attrs = {{"kernel_shape", ints({6})}},
+                         .inputs = {quarter({1, 1, 4})},
+                         .expected = {Tensor()}}),
+               Error);
   EXPECT_THROW(run_case({.name = "no kernel", .op = "MaxPool", .inputs = {quarter({1, 1, 4})}, .expected = {Tensor()}}),
                Error);
   EXPECT_THROW(run_case({.name = "rank",
