@@ -48,6 +48,13 @@ std::string where() {
   return text;
 }
 
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
+  return out;
+}
+
 void fail_text(Code code, std::string text) {
   std::string place = where();
   // Names come from files: they may be long, and hold anything.
@@ -55,9 +62,7 @@ void fail_text(Code code, std::string text) {
   if (place.size() > kMost) place.replace(kMost / 2, place.size() - kMost, " ... ");
   if (text.size() > 2 * kMost) text.replace(kMost, text.size() - 2 * kMost, " ... ");
   std::string line = fmt::format("{}: {}{}{}", words(code), place, place.empty() ? "" : ": ", text);
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
-  throw Error(code, line);
+  throw Error(code, printable(line));
 }
 
 void check_failed(const char* what, const char* file, int line) {

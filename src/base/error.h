@@ -48,6 +48,9 @@ struct Refusal {
   std::string reason;
 };
 
+/// The text with a space for each control character: names come from files, and hold anything.
+std::string printable(std::string_view text);
+
 [[noreturn]] void fail_text(Code code, std::string text);
 
 /// Throws Error. The text is one line, lower case, without a full stop, with values in single quotes; it says what is

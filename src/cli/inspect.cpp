@@ -27,8 +27,8 @@ void print_ports(const char* title, const std::vector<Port>& ports) {
   size_t width = 0;
   for (const Port& p : ports) width = std::max(width, p.name.size());
   for (const Port& p : ports)
-    fmt::print("{:<11}{:<{}}  {} {}{}\n", &p == &ports[0] ? title : "", p.name, width, name(p.dtype), p.shape.text(),
-               p.optional ? "  (has a default)" : "");
+    fmt::print("{:<11}{:<{}}  {} {}{}\n", &p == &ports[0] ? title : "", printable(p.name), width, name(p.dtype),
+               printable(p.shape.text()), p.optional ? "  (has a default)" : "");
 }
 
 // Counts of a key of the placements, most frequent first.
@@ -48,7 +48,8 @@ void print_facts(const InspectReport& r) {
   for (const auto& [domain, version] : m.opsets)
     opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain.empty() ? "ai.onnx" : domain, version);
   fmt::print("{}\n{:<11}{}\n{:<11}{}\n", coloured(Colour::Bold, r.model), "IR version", m.ir_version, "opsets", opsets);
-  if (!m.producer.empty()) fmt::print("{:<11}{} {}\n", "producer", m.producer, m.producer_version);
+  if (!m.producer.empty())
+    fmt::print("{:<11}{} {}\n", "producer", printable(m.producer), printable(m.producer_version));
   print_ports("inputs", r.session->inputs());
   print_ports("outputs", r.session->outputs());
   int total = 0;
@@ -98,8 +99,8 @@ void print_nodes(const std::vector<plan::Placement>& placements) {
     op = std::max(op, p.op.size());
   }
   for (const plan::Placement& p : placements)
-    fmt::print("{:<{}}  {:<{}}  {}  {}{}{}\n", p.node, std::min<size_t>(node, 60), p.op, op, p.backend, p.kernel,
-               p.reason.empty() ? "" : "  # ", p.reason);
+    fmt::print("{:<{}}  {:<{}}  {}  {}{}{}\n", printable(p.node), std::min<size_t>(node, 60), p.op, op, p.backend,
+               p.kernel, p.reason.empty() ? "" : "  # ", p.reason);
 }
 
 }  // namespace

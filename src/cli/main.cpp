@@ -1,4 +1,5 @@
 // The hipforge program's entry: exceptions end here, as one line on stderr and an exit status.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/program.h"
+#include "cli/terminal.h"
 
 namespace {
 
@@ -28,15 +30,23 @@ void bound_openmp_spinning(char** argv) {
   if (setenv("GOMP_SPINCOUNT", kSpinCount, 0) == 0) execv("/proc/self/exe", argv);
 }
 
+// A standard stream that is closed would be the next file that is opened, and what is printed would go into that file.
+// Writing to stdout still fails then, as it should: it is opened for reading.
+void open_standard_streams() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(descriptor, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
+}
+
 int report(hf::Code code, const char* text) {
   std::fflush(stdout);
-  fmt::print(stderr, "hipforge: {}\n", text);
+  hf::cli::say(fmt::format("hipforge: {}\n", text));
   return hf::exit_status(code);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   bound_openmp_spinning(argv);
   try {
     int status = hf::cli::run_program(hf::cli::Arguments(argv + (argc > 0), argv + argc));

@@ -5,6 +5,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -39,17 +41,26 @@ CLI::Option* add(CLI::App& app, const Option& o, std::string* target) {
   return app.add_option(o.name, *target, help_text(o));
 }
 
+// A number is decimal and all of the text. CLI11's own conversion takes 010 for 8 and a number too large for the
+// largest.
+template <class Number>
+requires std::is_arithmetic_v<Number>
+bool read_number(const std::string& text, Number& value) {
+  const char* last = text.data() + text.size();
+  auto [end, error] = std::from_chars(text.data(), last, value);
+  return error == std::errc() && end == last && std::isfinite(static_cast<double>(value));
+}
+
 template <class Number>
 requires std::is_arithmetic_v<Number> CLI::Option* add(CLI::App& app, const Option& o, Number* target) {
   auto in_range = [least = o.least](const std::string& text) {
     Number value{};
-    bool minus = text.starts_with("-") && std::is_unsigned_v<Number>;
-    bool number = !text.empty() && !minus && CLI::detail::lexical_cast(text, value);
-    if (number && static_cast<double>(value) >= least) return std::string();
+    if (read_number(text, value) && static_cast<double>(value) >= least) return std::string();
     const char* kind = std::is_integral_v<Number> ? "a whole number" : "a number";
     return fmt::format("'{}' should be {} of at least {}", text, kind, least);
   };
-  return app.add_option(o.name, *target, help_text(o))->check(in_range);
+  auto set = [target](const std::string& text) { read_number(text, *target); };
+  return app.add_option_function<std::string>(o.name, set, help_text(o))->check(in_range);
 }
 
 template <class Item>

@@ -109,10 +109,11 @@ class OutputKeeper {
   }
 
  private:
-  // Unique among all files of this command, on file systems that ignore case too.
+  // Unique among all files of this command, on file systems that ignore case too, and no longer than they allow.
   std::string file_name(const std::string& name) {
+    constexpr size_t kMost = 200;
     std::string safe, lower;
-    for (char c : name) {
+    for (char c : name.substr(0, kMost)) {
       bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
       safe += plain ? c : '_';
     }
@@ -180,8 +181,8 @@ int warn_of_bad_values(const RunReport& report) {
   for (const TensorSummary& s : report.outputs) {
     if (s.nans + s.infinities == 0) continue;
     ++bad;
-    fmt::print(stderr, "hipforge: warning: output '{}' holds {} NaN and {} infinite values of {}\n", s.name, s.nans,
-               s.infinities, s.dims.count());
+    say(fmt::format("hipforge: warning: output '{}' holds {} NaN and {} infinite values of {}\n", printable(s.name),
+                    s.nans, s.infinities, s.dims.count()));
   }
   return bad;
 }

@@ -49,6 +49,8 @@ SessionOptions SessionFlags::options() const {
   SessionOptions o;
   o.device = device;
   o.threads = threads ? threads : static_cast<int>(std::min<int64_t>(setting_number("threads"), kMostThreads));
+  if (threads > kMostThreads)
+    fail(Code::InvalidArgument, "--threads '{}': at most {} are handled", threads, kMostThreads);
   o.optimize = optimize == "all";
   if (!disable.empty())
     for (const std::string& name : split(disable, ',')) o.disable_passes.insert(name);

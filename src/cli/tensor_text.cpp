@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/convert.h"
+#include "base/error.h"
 
 namespace hf::cli {
 namespace {
@@ -85,7 +86,7 @@ TensorSummary summarize(const std::string& name, const Tensor& t, int64_t first)
 }
 
 std::string to_text(const TensorSummary& s) {
-  std::string text = fmt::format("{}  {} {}", s.name, name(s.dtype), s.dims.text());
+  std::string text = fmt::format("{}  {} {}", printable(s.name), name(s.dtype), s.dims.text());
   if (s.numeric) text += fmt::format("  min {:.6g}  max {:.6g}  mean {:.6g}", s.min, s.max, s.mean);
   std::string values;
   for (const std::string& v : s.first) values += (values.empty() ? "" : ", ") + v;

@@ -35,13 +35,18 @@ std::string coloured(Colour colour, std::string_view text) {
   return colours ? painted(colour, text) : std::string(text);
 }
 
+void say(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 void log_to_stderr() {
   log::set_sink(
       [colours = shows_colour(STDERR_FILENO)](log::Level level, std::string_view channel, std::string_view text) {
         std::string word(kLevels[static_cast<size_t>(level)]);
         if (colours && level <= log::Level::Warn)
           word = painted(level == log::Level::Warn ? Colour::Yellow : Colour::Red, word);
-        fmt::print(stderr, "hipforge: {}: {}: {}\n", word, channel, text);
+        say(fmt::format("hipforge: {}: {}: {}\n", word, channel, text));
       });
 }
 
@@ -59,16 +64,14 @@ void Progress::show(double done, std::string_view note) {
   last_ = now;
   done = std::clamp(done, 0.0, 1.0);
   int full = static_cast<int>(done * kBarWidth);
-  fmt::print(stderr, "\r{} [{}{}] {:3.0f}%  {:.40}\x1b[K", what_, std::string(static_cast<size_t>(full), '#'),
-             std::string(static_cast<size_t>(kBarWidth - full), '.'), done * 100, note);
-  std::fflush(stderr);
+  say(fmt::format("\r{} [{}{}] {:3.0f}%  {:.40}\x1b[K", what_, std::string(static_cast<size_t>(full), '#'),
+                  std::string(static_cast<size_t>(kBarWidth - full), '.'), done * 100, note));
   drawn_ = true;
 }
 
 void Progress::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  say("\r\x1b[K");
   drawn_ = false;
 }
 

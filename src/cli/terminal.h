@@ -11,6 +11,9 @@ enum class Colour { Red, Green, Yellow, Bold };
 /// The text in a colour if stdout is a terminal that shows it and NO_COLOR is not set; else the text.
 std::string coloured(Colour colour, std::string_view text);
 
+/// Writes to stderr; a stderr that is closed or full changes nothing.
+void say(std::string_view text);
+
 /// Shows the library's messages on stderr, one line each: "hipforge: warning: load: ...".
 void log_to_stderr();
 

@@ -45,6 +45,21 @@ TEST(Run, InputsComeFromEitherFormatAndOutputsGoToFilesWithSafeNames) {
   }
 }
 
+TEST(Run, NamesMayBeLongAndHoldAnything) {
+  TempFolder t;
+  const std::string name(300, 'n');
+  write_model(t / "m.onnx", {1}, {{"Neg", name}, {"Abs", "\x1b[31m\n"}, {"Relu", name + "2"}});
+  Result r = hipforge("run " + (t / "m.onnx").string() + " --repeat 0 --output-dir " + (t / "out").string());
+  ASSERT_EQ(r.status, 0) << r.err;
+  for (const std::string& file : {std::string(200, 'n'), std::string(200, 'n') + "_2", std::string("__31m_")})
+    EXPECT_TRUE(fs::exists(t / ("out/" + file + ".npy"))) << file;
+  EXPECT_NE(r.out.find("\n [31m   float32 [1]"), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find('\x1b'), std::string::npos);
+  r = hipforge("inspect --nodes " + (t / "m.onnx").string());
+  EXPECT_NE(r.out.find(" [31m "), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find('\x1b'), std::string::npos);
+}
+
 TEST(Run, WrongTensorsAreTheUsersFault) {
   TempFolder t;
   write_model(t / "m.onnx", {2}, {{"Neg", "y"}});

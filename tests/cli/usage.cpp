@@ -29,6 +29,9 @@ const BadCall kBadCalls[] = {
     {"run MODEL --shape nosuch=1", 5, "'nosuch'"},
     {"run MODEL --threads -1", 2, "'-1'"},
     {"run MODEL --threads 1.5", 2, "'1.5'"},
+    {"run MODEL --threads 4097", 2, "at most 4096"},
+    {"run MODEL --seed 18446744073709551616", 2, "'18446744073709551616'"},
+    {"run MODEL --seed 0x10", 2, "'0x10'"},
     {"run MODEL --top 0", 2, "at least 1"},
     {"run MODEL --seed -1", 2, "'-1'"},
     {"run MODEL --repeat", 2, "--repeat"},
@@ -50,6 +53,7 @@ const BadCall kBadCalls[] = {
     {"bench MODEL --batch 0", 2, "at least 1"},
     {"bench MODEL --batch 1,x", 2, "'x'"},
     {"bench MODEL --time 0", 2, "at least"},
+    {"bench MODEL --time inf", 2, "'inf'"},
     {"bench MODEL --precision fp16", 4, "fp16"},
     {"bench MODEL --json --csv", 2, "exclude"},
     {"test", 2, "DIR is required"},
@@ -91,6 +95,21 @@ TEST(Usage, HelpNamesTheCommandsAndTheirOptions) {
 TEST(Usage, AFullOutputIsAnIoError) {
   EXPECT_EQ(hipforge("--help >/dev/full").status, 6);
   EXPECT_EQ(hipforge("inspect " + kResnet + " >/dev/full").status, 6);
+}
+
+TEST(Usage, AClosedOrFullStderrChangesNoStatus) {
+  for (const char* where : {"2>&-", "2>/dev/full"})
+    EXPECT_EQ(hipforge(std::string("run nosuch.onnx ") + where + " || exit $?; true").status, 5) << where;
+}
+
+TEST(Usage, NoFileIsTakenForAClosedStream) {
+  TempFolder t;
+  hipforge("run " + kResnet + " --repeat 0 --output-dir " + t.string() + " <&- >&- 2>&- ; true");
+  EXPECT_EQ(fs::file_size(t / "logits.npy"), 168u);  // 128 of header, 10 floats
+}
+
+TEST(Usage, NumbersAreDecimal) {
+  EXPECT_NE(hipforge("run " + kResnet + " --repeat 011").out.find("median of 11;"), std::string::npos);
 }
 
 TEST(Usage, TheLogGoesWhereItIsAsked) {
