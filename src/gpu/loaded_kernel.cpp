@@ -1,0 +1,71 @@
+// From a kernel as data to a launch.
+#include "gpu/loaded_kernel.h"
+
+#include "base/error.h"
+
+namespace hf::gpu {
+namespace {
+
+using kernel::Argument;
+
+// Storage of one argument, as wide as the widest.
+union Value {
+  void* pointer;
+  int32_t int32;
+  int64_t int64;
+  float number;
+};
+
+Value value_of(const Argument& a, std::span<void* const> inputs, std::span<void* const> outputs, void* workspace) {
+  auto pick = [&](std::span<void* const> from) {
+    check(static_cast<size_t>(a.index) < from.size(), "a launch gives all buffers of the kernel");
+    return from[static_cast<size_t>(a.index)];
+  };
+  switch (a.kind) {
+    case Argument::Kind::Input: return {.pointer = pick(inputs)};
+    case Argument::Kind::Output: return {.pointer = pick(outputs)};
+    case Argument::Kind::Workspace: return {.pointer = workspace};
+    case Argument::Kind::Int32: return {.int32 = static_cast<int32_t>(a.integer)};
+    case Argument::Kind::Int64: return {.int64 = a.integer};
+    case Argument::Kind::Float32: return {.number = a.number};
+  }
+  return {};
+}
+
+}  // namespace
+
+kernel::Target target_of(const DeviceInfo& info) {
+  return {
+      .arch = info.arch, .wave_size = info.wave_size, .lds_bytes = info.lds_bytes, .compute_units = info.compute_units};
+}
+
+Source source_of(const kernel::KernelSpec& spec) {
+  return {.name = spec.family, .text = kernel::full_text(spec), .entries = {spec.entry}, .defines = spec.defines};
+}
+
+LoadedKernel::LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec)
+    : LoadedKernel(device, spec, compile(source_of(spec), device->info().arch).bytes) {}
+
+LoadedKernel::LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec, std::string_view code)
+    : spec_(std::move(spec)),
+      dims_{.grid = {spec_.grid[0], spec_.grid[1], spec_.grid[2]},
+            .block = {spec_.block[0], spec_.block[1], spec_.block[2]},
+            .lds_bytes = device->info().lds_at_launch ? spec_.lds_bytes : 0},
+      module_(device, code),
+      function_(module_.function(spec_.entry)) {
+  check(spec_.arguments.size() <= 32, "a kernel has at most 32 arguments");
+}
+
+void LoadedKernel::launch(const Stream& stream, std::span<void* const> inputs, std::span<void* const> outputs,
+                          void* workspace) const {
+  auto where = context([&] { return fmt::format("kernel '{}' ({})", spec_.family, spec_.variant); });
+  Value values[32];
+  void* pointers[32];
+  for (size_t i = 0; i < spec_.arguments.size(); ++i) {
+    values[i] = value_of(spec_.arguments[i], inputs, outputs, workspace);
+    pointers[i] = &values[i];
+  }
+  stream.device().launch(function_, dims_, pointers, stream.get());
+}
+
+}  // namespace hf::gpu

@@ -1,0 +1,37 @@
+// A KernelSpec made ready on a device: compiled (or found in the cache), loaded, launched with its arguments.
+#pragma once
+#include <span>
+
+#include "gpu/compiler.h"
+#include "gpu/objects.h"
+#include "kernel/kernel_spec.h"
+
+namespace hf::gpu {
+
+/// What lowering is told of a device.
+kernel::Target target_of(const DeviceInfo& info);
+/// What the compiler is given for a specification.
+Source source_of(const kernel::KernelSpec& spec);
+
+/// May be launched from any thread; on several streams at once as long as their workspaces differ.
+class LoadedKernel {
+ public:
+  /// Compiles through the cache, and loads. Throws Compile, NotFound (no compiler), Driver.
+  LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec);
+  /// The same with a code object that source_of(spec) was compiled to.
+  LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec, std::string_view code);
+
+  /// Queues the kernel. Device pointers in the order of the spec's numbers; `workspace` has spec().workspace_bytes or
+  /// more.
+  void launch(const Stream& stream, std::span<void* const> inputs, std::span<void* const> outputs,
+              void* workspace = nullptr) const;
+  const kernel::KernelSpec& spec() const { return spec_; }
+
+ private:
+  kernel::KernelSpec spec_;
+  LaunchDims dims_;
+  Module module_;
+  FunctionHandle function_ = nullptr;
+};
+
+}  // namespace hf::gpu
