@@ -1,0 +1,84 @@
+// Softmax kernels: every candidate against plain loops in double.
+#include "kernel/softmax.h"
+
+#include <algorithm>
+
+#include "kernel/run.h"
+
+namespace hf::kernel {
+namespace {
+
+std::vector<double> expected(const std::vector<float>& x, size_t cols, bool log) {
+  std::vector<double> y(x.size());
+  for (size_t row = 0; row < x.size(); row += cols) {
+    double max = -INFINITY, sum = 0;
+    for (size_t i = 0; i < cols; ++i) max = std::max(max, double{x[row + i]});
+    for (size_t i = 0; i < cols; ++i) sum += std::exp(x[row + i] - max);
+    for (size_t i = 0; i < cols; ++i)
+      y[row + i] = log ? x[row + i] - max - std::log(sum) : std::exp(x[row + i] - max) / sum;
+  }
+  return y;
+}
+
+class Softmax : public KernelTest {
+ protected:
+  void check(const SoftmaxProblem& p, float range) {
+    size_t count = static_cast<size_t>(p.rows * p.cols);
+    std::vector<float> x = rounded(random_floats(count, -range, range), p.in);
+    std::vector<double> want = expected(x, static_cast<size_t>(p.cols), p.log);
+    for (const KernelSpec& spec : softmax(p, target())) {
+      SCOPED_TRACE(fmt::format("{} x {} {}", p.rows, p.cols, spec.variant));
+      auto out = run(spec, {stored(x, p.in)}, {count * static_cast<size_t>(size_of(p.out))});
+      std::vector<float> got = floats(out[0], p.out);
+      // exp and log to 4e-7, sums of cols terms in float, the output's rounding.
+      for (size_t i = 0; i < count; ++i) {
+        double bound = p.log ? 2e-6 * std::max(1.0, std::abs(want[i])) + std::abs(want[i]) * unit_of(p.out)
+                             : want[i] * (2e-6 + unit_of(p.out)) + 1e-7 * (p.out == Element::F16);
+        ASSERT_NEAR(got[i], want[i], bound) << "element " << i;
+      }
+    }
+  }
+};
+
+TEST_P(Softmax, RowsOfAllLengths) {
+  for (int64_t cols : {1, 2, 3, 7, 31, 32, 33, 64, 100, 128, 255, 1000, 1024, 2050})
+    check({.rows = 5, .cols = cols}, 10);
+}
+TEST_P(Softmax, RowsThatDoNotFitRegisters) { check({.rows = 2, .cols = 9001}, 5); }
+TEST_P(Softmax, ManyRows) { check({.rows = 517, .cols = 12}, 3); }
+TEST_P(Softmax, SmallFloats) {
+  for (Element in : {Element::F32, Element::F16, Element::BF16})
+    for (Element out : {Element::F32, Element::F16, Element::BF16})
+      check({.rows = 3, .cols = 136, .in = in, .out = out}, 8);
+}
+TEST_P(Softmax, Log) {
+  check({.rows = 4, .cols = 77, .log = true}, 20);
+  check({.rows = 4, .cols = 1000, .in = Element::F16, .out = Element::F16, .log = true}, 4);
+}
+
+TEST_P(Softmax, ExtremesAndNaN) {
+  constexpr float inf = INFINITY;
+  std::vector<float> x = {1e30f, -1e30f, 0,    0,    -inf, 0,    0, -inf, 88, 89,
+                          90,    -200,   -inf, -inf, -inf, -inf, 1, NAN,  2,  3};
+  for (const KernelSpec& spec : softmax({.rows = 5, .cols = 4}, target())) {
+    std::vector<float> y = floats(run(spec, {stored(x, Element::F32)}, {80})[0], Element::F32);
+    EXPECT_EQ(std::vector<float>(y.begin(), y.begin() + 8), (std::vector<float>{1, 0, 0, 0, 0, 0.5f, 0.5f, 0}));
+    EXPECT_NEAR(y[10], 1 / (1 + std::exp(-1.0) + std::exp(-2.0)), 1e-6);
+    for (size_t i = 12; i < 20; ++i) EXPECT_TRUE(std::isnan(y[i])) << i;
+  }
+}
+
+HF_ON_ALL_DEVICES(Softmax);
+
+TEST(SoftmaxSpec, RefusesWhatDoesNotFitAGrid) {
+  EXPECT_THROW(softmax({.rows = int64_t{1} << 40, .cols = 4}, {}), Error);
+  EXPECT_THROW(softmax({.rows = 1, .cols = int64_t{1} << 31}, {}), Error);
+}
+TEST(SoftmaxSpec, TakesAWaveForShortRowsAndABlockForLong) {
+  EXPECT_EQ(softmax({.rows = 1000, .cols = 128}, {.wave_size = 64, .compute_units = 100})[0].variant, "wave");
+  EXPECT_EQ(softmax({.rows = 1000, .cols = 5000}, {.wave_size = 64, .compute_units = 100})[0].variant, "block");
+  EXPECT_EQ(softmax({.rows = 2, .cols = 1000}, {.wave_size = 64, .compute_units = 100})[0].variant, "block");
+}
+
+}  // namespace
+}  // namespace hf::kernel

@@ -1,0 +1,58 @@
+// Every kernel compiles for every target that a compiler on this machine knows; no device is needed.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "gpu/loaded_kernel.h"
+#include "kernel/pointwise.h"
+#include "kernel/softmax.h"
+
+namespace hf::kernel {
+namespace {
+
+class Targets : public testing::TestWithParam<const char*> {};
+
+Candidates all_kernels(const Target& target) {
+  Candidates all;
+  auto add = [&](Candidates more) { std::move(more.begin(), more.end(), std::back_inserter(all)); };
+  for (Element e : {Element::F32, Element::F16, Element::BF16}) {
+    add(softmax({.rows = 100, .cols = 1000, .in = e, .out = e}, target));
+    std::vector<PointwiseStep> steps;
+    for (std::string_view op : pointwise_ops()) {
+      bool binary = op == "add" || op == "sub" || op == "mul" || op == "div" || op == "max" || op == "min";
+      steps.push_back(
+          {.op = std::string(op), .operand = binary ? PointwiseStep::Operand::Channel : PointwiseStep::Operand::None});
+    }
+    add(pointwise({.count = 1000, .channels = 8, .in = e, .out = e, .steps = std::move(steps)}, target));
+  }
+  add(softmax({.rows = 100, .cols = 100000, .log = true}, target));
+  return all;
+}
+
+TEST_P(Targets, Compile) {
+  std::string arch = GetParam();
+  gpu::Compiler* compiler = nullptr;
+  try {
+    compiler = &gpu::compiler(arch.starts_with("gfx") ? "clang" : arch.starts_with("sm_") ? "nvrtc" : "host");
+  } catch (const Error& e) {
+    GTEST_SKIP() << e.what();
+  }
+  bool wave64 = arch.find("gfx9") != arch.npos;
+  for (const KernelSpec& spec : all_kernels({.arch = arch, .wave_size = wave64 ? 64 : 32})) {
+    gpu::CodeObject made = compiler->compile(gpu::source_of(spec), arch);
+    EXPECT_EQ(made.log, "") << spec.family << " " << spec.variant;
+    EXPECT_TRUE(
+        made.bytes.starts_with("\x7f"
+                               "ELF"));
+    if (arch.starts_with("gfx")) {  // the kernel and its descriptor are there, nothing is left to link
+      EXPECT_NE(made.bytes.find(spec.entry + ".kd"), std::string::npos);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Arch, Targets,
+                         testing::Values("gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1201", "sm_80",
+                                         "sm_90"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace hf::kernel
