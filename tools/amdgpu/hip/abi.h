@@ -1,6 +1,6 @@
 // Facts of the HIP ABI: handle types, enumerators, structure offsets. hipDeviceProp_t has two layouts, that of ROCm 5
 // ("R0000") and that of ROCm 6 and 7 ("R0600"). The numbers are in the .def tables beside this file;
-// tests/abi_check.cpp compares them and all exported prototypes with installed HIP headers.
+// tests/abi/check.cpp compares them and all exported prototypes with installed HIP headers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
