@@ -136,12 +136,17 @@ static constexpr __device__ int warpSize = __AMDGCN_WAVEFRONT_SIZE;
 __AMDEMU_VEC(char, char)
 __AMDEMU_VEC(unsigned char, uchar)
 __AMDEMU_VEC(short, short)
-__AMDEMU_VEC(unsigned short, ushort) __AMDEMU_VEC(int, int) __AMDEMU_VEC(unsigned, uint) __AMDEMU_VEC(long, long)
-    __AMDEMU_VEC(unsigned long, ulong) __AMDEMU_VEC(long long, longlong) __AMDEMU_VEC(float, float)
-        __AMDEMU_VEC(double, double)
+__AMDEMU_VEC(unsigned short, ushort)
+__AMDEMU_VEC(int, int)
+__AMDEMU_VEC(unsigned, uint)
+__AMDEMU_VEC(long, long)
+__AMDEMU_VEC(unsigned long, ulong)
+__AMDEMU_VEC(long long, longlong)
+__AMDEMU_VEC(float, float)
+__AMDEMU_VEC(double, double)
 
-    // ---- synchronisation
-    __HD_ void __syncthreads() {
+// ---- synchronisation
+__HD_ void __syncthreads() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
@@ -272,8 +277,8 @@ __HD_ int __all(int p) { return __ballot(p) == __activemask(); }
 __AMDEMU_ATI(int, int)
 __AMDEMU_ATI(unsigned, unsigned)
 __AMDEMU_ATI(unsigned long, unsigned long)
-__AMDEMU_ATI(unsigned long long, unsigned long) __AMDEMU_AT(float, float) __HD_
-    float __amdemu_fminmax(float* p, float v, bool mx) {
+__AMDEMU_ATI(unsigned long long, unsigned long)
+__AMDEMU_AT(float, float) __HD_ float __amdemu_fminmax(float* p, float v, bool mx) {
   unsigned e = __hip_atomic_load((unsigned*)p, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
   for (;;) {
     float o = __uint_as_float(e);
@@ -295,9 +300,14 @@ __HD_ float atomicMin(float* p, float v) { return __amdemu_fminmax(p, v, false);
 __AMDEMU_M1D(sqrt)
 __AMDEMU_M1D(fabs)
 __AMDEMU_M1D(floor)
-__AMDEMU_M1D(ceil) __AMDEMU_M1D(trunc) __AMDEMU_M1D(rint) __AMDEMU_M1D(round) __AMDEMU_M1(nearbyint) __AMDEMU_M1(exp)
-    __AMDEMU_M1(exp2) __AMDEMU_M1(log) __AMDEMU_M1(log2) __AMDEMU_M1(log10) __AMDEMU_M1(sin) __AMDEMU_M1(cos) __HD_
-    float exp(float x) {
+__AMDEMU_M1D(ceil)
+__AMDEMU_M1D(trunc)
+__AMDEMU_M1D(rint)
+__AMDEMU_M1D(round)
+__AMDEMU_M1(nearbyint)
+__AMDEMU_M1(exp)
+__AMDEMU_M1(exp2)
+__AMDEMU_M1(log) __AMDEMU_M1(log2) __AMDEMU_M1(log10) __AMDEMU_M1(sin) __AMDEMU_M1(cos) __HD_ float exp(float x) {
   return expf(x);
 }
 __HD_ float log(float x) { return logf(x); }
@@ -424,9 +434,9 @@ __AMDEMU_HOP(*)
 __AMDEMU_HOP(/)
 #define __AMDEMU_HCMP(o) \
   __HD_ bool operator o(__half a, __half b) { return a.data o b.data; }
-    __AMDEMU_HCMP(<) __AMDEMU_HCMP(>) __AMDEMU_HCMP(<=) __AMDEMU_HCMP(>=) __AMDEMU_HCMP(==)
-        __AMDEMU_HCMP(!=) __HD_ __half
-        operator-(__half a) {
+__AMDEMU_HCMP(<)
+__AMDEMU_HCMP(>)
+__AMDEMU_HCMP(<=) __AMDEMU_HCMP(>=) __AMDEMU_HCMP(==) __AMDEMU_HCMP(!=) __HD_ __half operator-(__half a) {
   return __half((_Float16)-a.data);
 }
 struct __half2 {

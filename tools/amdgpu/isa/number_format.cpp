@@ -16,6 +16,10 @@ constexpr u32 kDenormalsAreZero = 0x40, kFlushToZero = 0x8000;
 }  // namespace
 
 f32 f16_to_f32(u16 h) { return _cvtsh_ss(h); }
+f32 f16_to_f32_signalling(u16 h) {
+  const bool signalling = (h & 0x7e00) == 0x7c00 && (h & 0x1ff);
+  return signalling ? bits<f32>((h & 0x8000u) << 16 | 0x7f800000 | (h & 0x1ffu) << 13) : f16_to_f32(h);
+}
 u16 f32_to_f16(f32 f) { return _cvtss_sh(f, _MM_FROUND_TO_NEAREST_INT); }
 u16 f32_to_f16_rtz(f32 f) { return _cvtss_sh(f, _MM_FROUND_TO_ZERO); }
 

@@ -5,6 +5,8 @@
 namespace amdgpu {
 
 f32 f16_to_f32(u16 h);
+/// The same, but a signalling NaN stays one.
+f32 f16_to_f32_signalling(u16 h);
 /// To nearest even; f32_to_f16_rtz truncates.
 u16 f32_to_f16(f32 f);
 u16 f32_to_f16_rtz(f32 f);

@@ -19,6 +19,10 @@ struct F16 {
 struct F16As64 {
   f64 value;
 };
+/// An f16 operand as it is, with its sign modifiers: conversion would make a signalling NaN quiet.
+struct F16Bits {
+  u16 value;
+};
 
 template <class T>
 constexpr bool is_f16 = std::is_same_v<T, F16> || std::is_same_v<T, F16As64>;
@@ -113,6 +117,11 @@ inline const T* fetch(Wave& w, const Inst& in, int i, Buffer<T>& b) {
   const Operand& o = in.op[i];
   if constexpr (is_f16<T>) {
     return fetch_f16(w, in, i, b);
+  } else if constexpr (std::is_same_v<T, F16Bits>) {
+    const u32* p = read16(w, in, i, b.words);
+    const u16 keep = o.abs ? 0x7fff : 0xffff, flip = o.neg ? 0x8000 : 0;
+    for (u32 l = 0; l < w.lanes; l++) b.values[l].value = static_cast<u16>((p[l] & keep) ^ flip);
+    return b.values;
   } else if constexpr (sizeof(T) == 2) {
     const u32* p = read16(w, in, i, b.words);
     for (u32 l = 0; l < w.lanes; l++) b.values[l] = static_cast<T>(p[l]);

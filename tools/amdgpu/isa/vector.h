@@ -27,7 +27,7 @@ using ArgumentOf = std::tuple_element_t<I, typename SignatureOf<L>::Arguments>;
 /// The registry's letter for an element type.
 template <class T>
 constexpr char type_letter() {
-  if (is_f16<T>) return 'h';
+  if (is_f16<T> || std::is_same_v<T, F16Bits>) return 'h';
   if (std::is_same_v<T, f32>) return 'f';
   if (std::is_same_v<T, f64>) return 'd';
   if (std::is_same_v<T, i64>) return 'i';

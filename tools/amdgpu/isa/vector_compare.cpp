@@ -100,7 +100,7 @@ void add_vector_compare() {
 
   add_class<f32, u32, 8, 23>("f32", "wfw");
   add_class<f64, u64, 11, 52>("f64", "wdw");
-  add_class<u16, u16, 5, 10>("f16", "whw");
+  add_class<F16Bits, u16, 5, 10>("f16", "whw");
 }
 
 }  // namespace amdgpu

@@ -5,13 +5,21 @@
 
 namespace amdgpu {
 
+namespace {
+
+inline f32 signalling(F16Bits a) { return f16_to_f32_signalling(a.value); }
+
+}  // namespace
+
 void add_vector_f16() {
   vector<([](F16 a, F16 b) { return F16{a.value + b.value}; })>("v_add_f16");
   vector<([](F16 a, F16 b) { return F16{a.value - b.value}; })>("v_sub_f16");
   vector<([](F16 a, F16 b) { return F16{b.value - a.value}; })>("v_subrev_f16");
   vector<([](F16 a, F16 b) { return F16{a.value * b.value}; })>("v_mul_f16");
-  vector<([](F16 a, F16 b) { return F16{max_number(a.value, b.value)}; })>("v_max_f16", "v_max_num_f16");
-  vector<([](F16 a, F16 b) { return F16{min_number(a.value, b.value)}; })>("v_min_f16", "v_min_num_f16");
+  vector<([](F16Bits a, F16Bits b) { return F16{max_ieee(signalling(a), signalling(b))}; })>("v_max_f16");
+  vector<([](F16 a, F16 b) { return F16{max_number(a.value, b.value)}; })>("v_max_num_f16");
+  vector<([](F16Bits a, F16Bits b) { return F16{min_ieee(signalling(a), signalling(b))}; })>("v_min_f16");
+  vector<([](F16 a, F16 b) { return F16{min_number(a.value, b.value)}; })>("v_min_num_f16");
   vector<([](F16 a, F16 b, F16 c) { return F16{max_number(max_number(a.value, b.value), c.value)}; })>(
       "v_max3_f16", "v_max3_num_f16");
   vector<([](F16 a, F16 b, F16 c) { return F16{min_number(min_number(a.value, b.value), c.value)}; })>(

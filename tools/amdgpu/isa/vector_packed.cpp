@@ -18,12 +18,16 @@ void read_half(Wave& w, const Inst& in, int i, int part, bool floating, u16* h) 
   for (u32 l = 0; l < w.lanes; l++) h[l] = static_cast<u16>((p[l] >> shift) ^ flip);
 }
 
-// L for one half of every lane. T: f32 or f64 for f16 that is computed so, otherwise the integer type.
+inline f32 signalling(F16Bits a) { return f16_to_f32_signalling(a.value); }
+
+// L for one half of every lane. T: f32 or f64 for f16 that is computed so, F16Bits for f16 as it is, or the integer
+// type.
 template <auto L, class T, size_t... I>
 void packed_half(Wave& w, const Inst& in, int part, u16* result, std::index_sequence<I...>) {
   constexpr bool kFloat = std::is_floating_point_v<T>;
   alignas(64) u16 h[sizeof...(I)][kMaxLanes];
-  (read_half(w, in, static_cast<int>(I) + 1, part, kFloat, h[I]), ...);
+  constexpr bool kSigned = kFloat || std::is_same_v<T, F16Bits>;
+  (read_half(w, in, static_cast<int>(I) + 1, part, kSigned, h[I]), ...);
   if constexpr (kFloat) {
     alignas(64) f32 f[sizeof...(I)][kMaxLanes];
     (widen_f16(h[I], f[I], w.lanes), ...);
@@ -33,6 +37,8 @@ void packed_half(Wave& w, const Inst& in, int part, u16* result, std::index_sequ
       narrow_f16(r, result, w.lanes);
     else
       for (u32 l = 0; l < w.lanes; l++) result[l] = f64_to_f16(r[l]);
+  } else if constexpr (kSigned) {
+    for (u32 l = 0; l < w.lanes; l++) result[l] = f32_to_f16(clamp_output(in.clamp, L(F16Bits{h[I][l]}...)));
   } else {
     for (u32 l = 0; l < w.lanes; l++) result[l] = static_cast<u16>(L(static_cast<T>(h[I][l])...));
   }
@@ -154,8 +160,10 @@ void add_vector_packed() {
   packed16<([](f32 a, f32 b) { return a * b; }), f32>("v_pk_mul_f16");
   packed16<([](f64 a, f64 b, f64 c) { return a * b + c; }), f64>("v_pk_fma_f16");
   add("v_pk_fmac_f16", packed_fmac16, "wpp");
-  packed16<([](f32 a, f32 b) { return max_number(a, b); }), f32>("v_pk_max_f16", "v_pk_max_num_f16");
-  packed16<([](f32 a, f32 b) { return min_number(a, b); }), f32>("v_pk_min_f16", "v_pk_min_num_f16");
+  packed16<([](F16Bits a, F16Bits b) { return max_ieee(signalling(a), signalling(b)); }), F16Bits>("v_pk_max_f16");
+  packed16<([](f32 a, f32 b) { return max_number(a, b); }), f32>("v_pk_max_num_f16");
+  packed16<([](F16Bits a, F16Bits b) { return min_ieee(signalling(a), signalling(b)); }), F16Bits>("v_pk_min_f16");
+  packed16<([](f32 a, f32 b) { return min_number(a, b); }), f32>("v_pk_min_num_f16");
   packed16<([](u16 a, u16 b) { return a + b; }), u16>("v_pk_add_u16", "v_pk_add_i16");
   packed16<([](u16 a, u16 b) { return a - b; }), u16>("v_pk_sub_u16", "v_pk_sub_i16");
   packed16<([](u16 a, u16 b) { return u32(a) * b; }), u16>("v_pk_mul_lo_u16");

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -120,6 +121,7 @@ int run(const char* forms_file, const char* out, const char* filter) {
   const std::vector<std::string> forms = accepted(wanted, arch, folder);
   printf("%s: %zu of %zu forms\n", arch.c_str(), forms.size(), wanted.size());
   const std::string code = compile(forms, arch, folder);
+  std::filesystem::remove_all(folder);
   const char* other = getenv("AMDGPU_HIP");
   library = dlopen(other ? other : AMDGPU_LIBRARIES "/libamdhip64.so", RTLD_NOW);
   if (code.empty() || !library) return 2;
