@@ -16,15 +16,18 @@ union Value {
   float number;
 };
 
-Value value_of(const Argument& a, std::span<void* const> inputs, std::span<void* const> outputs, void* workspace) {
+Value value_of(const Argument& a, const LaunchBuffers& buffers) {
   auto pick = [&](std::span<void* const> from) {
     check(static_cast<size_t>(a.index) < from.size(), "a launch gives all buffers of the kernel");
     return from[static_cast<size_t>(a.index)];
   };
+  auto at = [&](void* base) -> void* { return base ? static_cast<char*>(base) + a.integer : nullptr; };
   switch (a.kind) {
-    case Argument::Kind::Input: return {.pointer = pick(inputs)};
-    case Argument::Kind::Output: return {.pointer = pick(outputs)};
-    case Argument::Kind::Workspace: return {.pointer = workspace};
+    case Argument::Kind::Input: return {.pointer = at(pick(buffers.inputs))};
+    case Argument::Kind::Output: return {.pointer = at(pick(buffers.outputs))};
+    case Argument::Kind::Packed: return {.pointer = pick(buffers.packed)};
+    case Argument::Kind::Workspace: return {.pointer = at(buffers.workspace)};
+    case Argument::Kind::Counters: return {.pointer = buffers.counters};
     case Argument::Kind::Int32: return {.int32 = static_cast<int32_t>(a.integer)};
     case Argument::Kind::Int64: return {.int64 = a.integer};
     case Argument::Kind::Float32: return {.number = a.number};
@@ -56,13 +59,12 @@ LoadedKernel::LoadedKernel(const std::shared_ptr<Device>& device, kernel::Kernel
   check(spec_.arguments.size() <= 32, "a kernel has at most 32 arguments");
 }
 
-void LoadedKernel::launch(const Stream& stream, std::span<void* const> inputs, std::span<void* const> outputs,
-                          void* workspace) const {
+void LoadedKernel::launch(const Stream& stream, const LaunchBuffers& buffers) const {
   auto where = context([&] { return fmt::format("kernel '{}' ({})", spec_.family, spec_.variant); });
   Value values[32];
   void* pointers[32];
   for (size_t i = 0; i < spec_.arguments.size(); ++i) {
-    values[i] = value_of(spec_.arguments[i], inputs, outputs, workspace);
+    values[i] = value_of(spec_.arguments[i], buffers);
     pointers[i] = &values[i];
   }
   stream.device().launch(function_, dims_, pointers, stream.get());

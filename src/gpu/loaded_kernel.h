@@ -13,6 +13,13 @@ kernel::Target target_of(const DeviceInfo& info);
 /// What the compiler is given for a specification.
 Source source_of(const kernel::KernelSpec& spec);
 
+/// The memory that a launch works on: device addresses, in the order of the spec's numbers.
+struct LaunchBuffers {
+  std::span<void*const> inputs, outputs, packed;
+  void* workspace = nullptr;  // spec().workspace_bytes or more
+  void* counters = nullptr;   // spec().counters words of zero
+};
+
 /// May be launched from any thread; on several streams at once as long as their workspaces differ.
 class LoadedKernel {
  public:
@@ -21,10 +28,8 @@ class LoadedKernel {
   /// The same with a code object that source_of(spec) was compiled to.
   LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec, std::string_view code);
 
-  /// Queues the kernel. Device pointers in the order of the spec's numbers; `workspace` has spec().workspace_bytes or
-  /// more.
-  void launch(const Stream& stream, std::span<void* const> inputs, std::span<void* const> outputs,
-              void* workspace = nullptr) const;
+  /// Queues the kernel.
+  void launch(const Stream& stream, const LaunchBuffers& buffers) const;
   const kernel::KernelSpec& spec() const { return spec_; }
 
  private:

@@ -16,17 +16,26 @@ struct Target {
 
 /// One argument of the entry, in order. Buffers are numbered within their kind.
 struct Argument {
-  enum class Kind { Input, Output, Workspace, Int32, Int64, Float32 };
+  enum class Kind { Input, Output, Packed, Workspace, Counters, Int32, Int64, Float32 };
   Kind kind = Kind::Input;
-  int index = 0;        // Input, Output: which
-  int64_t integer = 0;  // Int32, Int64: the value
+  int index = 0;        // Input, Output, Packed: which
+  int64_t integer = 0;  // Int32, Int64: the value; Input, Output, Workspace: bytes after the buffer's beginning
   float number = 0;     // Float32: the value
 
-  static Argument input(int index) { return {.kind = Kind::Input, .index = index}; }
-  static Argument output(int index) { return {.kind = Kind::Output, .index = index}; }
-  static Argument workspace() { return {.kind = Kind::Workspace}; }
+  static Argument input(int index, int64_t offset = 0) {
+    return {.kind = Kind::Input, .index = index, .integer = offset};
+  }
+  static Argument output(int index, int64_t offset = 0) {
+    return {.kind = Kind::Output, .index = index, .integer = offset};
+  }
+  /// Constant data that lowering made of the node's constants: lower/lowering.h.
+  static Argument packed(int index) { return {.kind = Kind::Packed, .index = index}; }
+  static Argument workspace(int64_t offset = 0) { return {.kind = Kind::Workspace, .integer = offset}; }
+  /// KernelSpec::counters words that are zero before the launch and that the kernel leaves zero.
+  static Argument counters() { return {.kind = Kind::Counters}; }
   static Argument int32(int64_t value) { return {.kind = Kind::Int32, .integer = value}; }
   static Argument int64(int64_t value) { return {.kind = Kind::Int64, .integer = value}; }
+  static Argument float32(float value) { return {.kind = Kind::Float32, .number = value}; }
 };
 
 struct KernelSpec {
@@ -39,7 +48,8 @@ struct KernelSpec {
   uint32_t block[3] = {1, 1, 1};     // threads of a block; x a multiple of the wave size
   uint32_t lds_bytes = 0;            // what its LDS() declares
   std::vector<Argument> arguments;
-  int64_t workspace_bytes = 0;  // of device memory, contents undefined; the Workspace argument points to it
+  int64_t workspace_bytes = 0;  // of device memory, contents undefined; the Workspace arguments point into it
+  int counters = 0;             // 32-bit words of device memory; the Counters argument points to them
 };
 
 /// Kernels that do the same, the one that heuristics expect to be fastest first. Never empty.

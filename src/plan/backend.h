@@ -13,22 +13,27 @@
 
 namespace hf::plan {
 
-/// A way for a value to lie in memory that only one backend understands (blocked, padded, ...).
+/// Whose memory a value lies in.
+enum class Space : uint8_t { Host, Device };
+
+/// A way for a value to lie in memory that only one backend understands (blocked, padded, on a device, ...).
 class LayoutDetail {
  public:
   virtual ~LayoutDetail() = default;
   virtual bool equals(const LayoutDetail& other) const = 0;
   /// Bytes of a buffer in this layout.
   virtual int64_t bytes() const = 0;
+  virtual Space space() const { return Space::Host; }
   /// For reports: "nChw16c".
   virtual std::string text() const = 0;
 };
 
-/// How a value lies in memory: plain (dense and row-major, as a Tensor), or a backend's own way.
+/// How a value lies in memory: plain (dense and row-major on the host, as a Tensor), or a backend's own way.
 struct Layout {
   std::shared_ptr<const LayoutDetail> detail;  // null: plain
 
   bool plain() const { return !detail; }
+  Space space() const { return detail ? detail->space() : Space::Host; }
   bool operator==(const Layout& o) const {
     return plain() || o.plain() ? plain() == o.plain() : detail == o.detail || detail->equals(*o.detail);
   }

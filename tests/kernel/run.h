@@ -55,7 +55,9 @@ inline float unit_of(Element type) {
 class KernelTest : public gpu::OnDevice {
  protected:
   /// Launches once; outputs are filled with 0xcd before, and one more 256 bytes behind each that must stay so.
-  std::vector<Bytes> run(const KernelSpec& spec, const std::vector<Bytes>& inputs, std::vector<size_t> output_bytes) {
+  /// `packed` are the spec's packed data, and counters are checked to be left zero.
+  std::vector<Bytes> run(const KernelSpec& spec, const std::vector<Bytes>& inputs, std::vector<size_t> output_bytes,
+                         const std::vector<Bytes>& packed = {}) {
     gpu::LoadedKernel kernel(device, spec);
     std::vector<DeviceBuffer> buffers;
     std::vector<void*> in, out;
@@ -63,15 +65,29 @@ class KernelTest : public gpu::OnDevice {
       buffers.push_back(to_device(bytes));
       in.push_back(buffers.back().get());
     }
+    std::vector<void*> constants;
+    for (const Bytes& bytes : packed) {
+      buffers.push_back(to_device(bytes));
+      constants.push_back(buffers.back().get());
+    }
     std::vector<DeviceBuffer> results;
     for (size_t bytes : output_bytes) {
       results.emplace_back(device, static_cast<int64_t>(bytes + 256));
       device->fill(results.back().get(), 0xcd, static_cast<int64_t>(bytes + 256), stream.get());
       out.push_back(results.back().get());
     }
-    DeviceBuffer workspace;
+    DeviceBuffer workspace, counters;
     if (spec.workspace_bytes) workspace = DeviceBuffer(device, spec.workspace_bytes);
-    kernel.launch(stream, in, out, workspace.get());
+    if (spec.workspace_bytes) device->fill(workspace.get(), 0xcd, spec.workspace_bytes, stream.get());
+    if (spec.counters) {
+      counters = DeviceBuffer(device, spec.counters * int64_t{4});
+      device->fill(counters.get(), 0, spec.counters * int64_t{4}, stream.get());
+    }
+    kernel.launch(
+        stream,
+        {.inputs = in, .outputs = out, .packed = constants, .workspace = workspace.get(), .counters = counters.get()});
+    if (spec.counters)
+      for (uint8_t b : to_host<uint8_t>(counters)) EXPECT_EQ(b, 0) << "counters are left zero";
     std::vector<Bytes> all;
     for (size_t i = 0; i < results.size(); ++i) {
       all.push_back(to_host<uint8_t>(results[i]));
