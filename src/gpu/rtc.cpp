@@ -25,6 +25,9 @@ constexpr std::string_view kCudaCommand[] = {"-x", "cu", "-std=c++17", "-cubin"}
 constexpr RtcKind kHiprtc{"hiprtc", hiprtc_search, true, "--offload-arch=", kHipOptions, "clang++", kHipCommand};
 constexpr RtcKind kNvrtc{"nvrtc", nvrtc_search, false, "--gpu-architecture=", kCudaOptions, "nvcc", kCudaCommand};
 
+// What the compiler calls an architecture. Hopper's matrix instructions are in sm_90a, which is the same device.
+std::string compiled_arch(const std::string& arch) { return arch == "sm_90" ? "sm_90a" : arch; }
+
 class Rtc final : public Compiler {
  public:
   explicit Rtc(const RtcKind& kind) : kind_(kind), library_(Library::open(kind.search())) {
@@ -44,7 +47,7 @@ class Rtc final : public Compiler {
 
  protected:
   bool try_compile(const Source& source, const std::string& arch, CodeObject& out) override {
-    std::vector<std::string> options{std::string(kind_.arch_option) + arch};
+    std::vector<std::string> options{std::string(kind_.arch_option) + compiled_arch(arch)};
     for (std::string_view option : kind_.options) options.emplace_back(option);
     for (const std::string& define : source.defines) options.push_back("-D" + define);
     std::vector<const char*> pointers;
@@ -73,7 +76,7 @@ class Rtc final : public Compiler {
                                    const std::string& out) const override {
     std::vector<std::string> line{std::string(kind_.command)};
     for (std::string_view option : kind_.command_options) line.emplace_back(option);
-    line.push_back(kind_.hip ? "--offload-arch=" + arch : "-arch=" + arch);
+    line.push_back(kind_.hip ? "--offload-arch=" + arch : "-arch=" + compiled_arch(arch));
     for (const std::string& define : source.defines) line.push_back("-D" + define);
     line.insert(line.end(), {file, "-o", out});
     return line;
