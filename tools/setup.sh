@@ -8,11 +8,13 @@ set -euo pipefail
 declare -A groups=(
   [build]="g++ cmake ninja-build pkg-config libfmt-dev libprotobuf-dev protobuf-compiler libdnnl-dev libhwy-dev
            libcli11-dev nlohmann-json3-dev libxxhash-dev libjpeg-dev libpng-dev"
-  [test]="libgtest-dev python3 python3-venv libonnx-testdata"
+  # clang and lld compile kernels for AMD GPUs, LLVM's development files are for the emulator that executes them
+  # (tools/amdgpu). Ubuntu 22.04 has none of that age.
+  [test]="libgtest-dev python3 python3-venv libonnx-testdata clang-19 lld-19 llvm-19-dev"
   [dev]="ccache clang-format clang-tidy"
 )
 # Not on every distribution; what needs them is skipped.
-optional=" libonnx-testdata ccache clang-format clang-tidy "
+optional=" libonnx-testdata clang-19 lld-19 llvm-19-dev ccache clang-format clang-tidy "
 
 if ! command -v dpkg-query >/dev/null; then
   echo "hipforge: this script knows Debian and Ubuntu only. Install what your system calls these, then set HIPFORGE_SKIP_SETUP=1:" >&2
