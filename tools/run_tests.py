@@ -34,6 +34,7 @@ class Runner:
     """The stages, for the build of one preset."""
 
     def __init__(self, preset):
+        self.preset = preset
         self.build = ROOT / 'build' / preset
         self.hipforge = self.build / 'hipforge'
         self.jobs = str(len(os.sched_getaffinity(0)))
@@ -49,6 +50,7 @@ class Runner:
         ):
             for optimize in ('all', 'none'):
                 yield f'{name}, --optimize {optimize}', lambda f=folder, o=optimize: self.cases(*f(), o)
+        yield 'GPU drivers and kernels on the AMD emulator', self.amd
         yield 'models of Python packages against onnxruntime', self.models
 
     def run(self, *command):
@@ -98,6 +100,11 @@ class Runner:
         if not python:
             raise Skip(why)
         return python
+
+    def amd(self):
+        """One target of each family; tools/dev amd runs all of them."""
+        return self.counted(sys.executable, 'tools/amd_tests.py', '--preset', self.preset, '--targets', 'gfx942,gfx1100',
+                            '--orders', 'forward,reverse')
 
     def models(self):
         return self.counted(self.python(), 'tests/models/models.py', '--hipforge', self.hipforge, '--only', CARRIED)
