@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "gpu/loaded_kernel.h"
+#include "kernel/batched_gemm.h"
 #include "kernel/pointwise.h"
 #include "kernel/softmax.h"
 
@@ -15,6 +16,18 @@ Candidates all_kernels(const Target& target) {
   Candidates all;
   auto add = [&](Candidates more) { std::move(more.begin(), more.end(), std::back_inserter(all)); };
   for (Element e : {Element::F32, Element::F16, Element::BF16}) {
+    for (int64_t m : {4, 300})
+      for (bool turned : {false, true})
+        add(batched_gemm({.m = m,
+                          .n = 256,
+                          .k = 64,
+                          .a_row = 64,
+                          .b_row = turned ? 1 : 256,
+                          .b_col = turned ? 64 : 1,
+                          .a = e,
+                          .b = e,
+                          .out = e},
+                         target));
     add(softmax({.rows = 100, .cols = 1000, .in = e, .out = e}, target));
     std::vector<PointwiseStep> steps;
     for (std::string_view op : pointwise_ops()) {
