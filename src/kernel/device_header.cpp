@@ -139,8 +139,9 @@ std::string device_header() {
   std::string emu = "#ifdef HF_EMU\n" + std::string(kEmuAbiText) + "\n#define HF_EMU_ABI_VERSION " +
                     std::to_string(kEmuAbi) + "\n#endif\n";
   std::string text = "#line 1 \"hipforge_device.h\"\n" + emu;
-  for (std::string_view part : {kDeviceTarget, kDeviceThreads, kDeviceFloats, kDeviceMath, kDeviceGroups,
-                                kDeviceVectors, kDeviceCopies, kDeviceMatrix, kDeviceMatrixCuda, kDeviceMatrixAmd})
+  for (std::string_view part :
+       {kDeviceTarget, kDeviceThreads, kDeviceFloats, kDeviceMath, kDeviceElementary, kDevicePointwise, kDeviceGroups,
+        kDeviceVectors, kDeviceCopies, kDeviceMatrix, kDeviceMatrixCuda, kDeviceMatrixAmd})
     text += part;
   return text;
 }

@@ -9,14 +9,16 @@
 namespace hf::kernel {
 
 /// The header's parts, in order. Each is one constant, so that none outgrows a page.
-extern const std::string_view kDeviceTarget;   // which target this is; attributes; vector types
-extern const std::string_view kDeviceThreads;  // ids, barrier, shuffles, atomics
-extern const std::string_view kDeviceFloats;   // f16 and bf16; 16-byte vectors of elements
-extern const std::string_view kDeviceMath;     // exp, log, tanh, sigmoid, erf
-extern const std::string_view kDeviceGroups;   // sums and maxima over waves and blocks
-extern const std::string_view kDeviceVectors;  // vectors of 8 small floats
-extern const std::string_view kDeviceCopies;   // LDS tiles, copies to them, scheduling, dependent launches
-extern const std::string_view kDeviceMatrix;   // mma: one wave's matrix tile; that of targets without a matrix unit
+extern const std::string_view kDeviceTarget;      // which target this is; attributes; vector types
+extern const std::string_view kDeviceThreads;     // ids, barrier, shuffles, atomics
+extern const std::string_view kDeviceFloats;      // f16 and bf16; 16-byte vectors of elements
+extern const std::string_view kDeviceMath;        // exp, log, tanh, sigmoid, erf
+extern const std::string_view kDeviceElementary;  // namespace pw: <cmath> on float
+extern const std::string_view kDevicePointwise;   // namespace pw: what else elementwise expressions call
+extern const std::string_view kDeviceGroups;      // sums and maxima over waves and blocks
+extern const std::string_view kDeviceVectors;     // vectors of 8 small floats
+extern const std::string_view kDeviceCopies;      // LDS tiles, copies to them, scheduling, dependent launches
+extern const std::string_view kDeviceMatrix;      // mma: one wave's matrix tile; that of targets without a matrix unit
 extern const std::string_view kDeviceMatrixCuda;
 extern const std::string_view kDeviceMatrixAmd;
 
