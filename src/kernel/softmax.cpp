@@ -1,38 +1,26 @@
-// Softmax over rows: one wave a row for short rows, one block a row for long ones; registers hold the row if it fits.
+// Softmax over rows, whose values stay in registers if they fit; and over the middle axis of three, one thread a row.
 #include "kernel/softmax.h"
 
 #include <fmt/core.h>
 
 #include "base/error.h"
+#include "kernel/rows.h"
 
 namespace hf::kernel {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kMostKept = 32;  // values a lane keeps in registers; more would spill beside the rest
-
-// HF_LANES  lanes that share a row: WAVE or HF_THREADS
-// HF_VEC    elements of one access; divides HF_COLS
-// HF_KEEP   accesses of a lane that cover the row, kept in registers; 0: too many, the row is read three times
+// Without HF_KEEP the row is read three times. Of a row's HF_PITCH elements HF_COLS count.
 const char* const kSource = R"hip(
 typedef element<HF_IN> in;
 typedef element<HF_OUT> out;
-constexpr bool WHOLE_BLOCK = HF_LANES == HF_THREADS;
-constexpr int STEP = HF_LANES * HF_VEC;
-
-template <class Op> DEV float over_row(float v, float* scratch) {
-  if constexpr (WHOLE_BLOCK) return block_reduce<Op, HF_THREADS>(v, scratch);
-  else return wave_reduce<Op>(v);
-}
 // Columns beyond the row count as -inf, which changes neither maximum nor sum.
 DEV void read(const in::type* row, int col, float (&v)[HF_VEC]) {
-  if (col < HF_COLS) {
-    pack<HF_VEC, HF_IN>::load(row + col, v);
-  } else {
-    for (int i = 0; i < HF_VEC; i++) v[i] = -infinity();
-  }
+  if (col < HF_PITCH) pack<HF_VEC, HF_IN>::load(row + col, v);
+  for (int i = 0; i < HF_VEC; i++)
+    if (col + i >= HF_COLS) v[i] = -infinity();
 }
 DEV void write(out::type* row, int col, const float (&v)[HF_VEC], float max, float sum) {
+  if (col >= HF_PITCH) return;
   float y[HF_VEC];
 #if HF_LOG
   float shift = log_f32(sum);
@@ -41,17 +29,20 @@ DEV void write(out::type* row, int col, const float (&v)[HF_VEC], float max, flo
   float scale = 1.f / sum;
   for (int i = 0; i < HF_VEC; i++) y[i] = exp_f32(v[i] - max) * scale;
 #endif
-  if (col < HF_COLS) pack<HF_VEC, HF_OUT>::store(row + col, y);
+  for (int i = 0; i < HF_VEC; i++)
+    if (col + i >= HF_COLS) y[i] = 0;
+  pack<HF_VEC, HF_OUT>::store(row + col, y);
 }
 
-KERNEL(HF_THREADS, 2) softmax(const in::type* x, out::type* y, i64 rows) {
-  LDS(lds, 64);
+KERNEL(HF_THREADS, ROW_BLOCKS) softmax(const in::type* x, out::type* y, i64 rows) {
+  LDS(lds, 128);
   float* scratch = (float*)lds;
-  int lane = WHOLE_BLOCK ? thread_x() : lane_id();
-  i64 row = (i64)block_x() * (HF_THREADS / HF_LANES) + thread_x() / HF_LANES;
-  if (row >= rows) return;  // whole waves only
-  x += row * HF_COLS;
-  y += row * HF_COLS;
+  int lane = lane_of_row();
+  i64 row = row_of_thread();
+  bool live = row < rows;
+  if (!live) row = rows - 1;
+  x += row * HF_PITCH;
+  y += row * HF_PITCH;
   float max = -infinity(), sum = 0;
 #if HF_KEEP
   float v[HF_KEEP][HF_VEC];
@@ -65,21 +56,23 @@ KERNEL(HF_THREADS, 2) softmax(const in::type* x, out::type* y, i64 rows) {
   for (int k = 0; k < HF_KEEP; k++)
     for (int i = 0; i < HF_VEC; i++) sum += exp_f32(v[k][i] - max);
   sum = over_row<add_f32_op>(sum, scratch);
+  if (!live) return;
 #pragma unroll
   for (int k = 0; k < HF_KEEP; k++) write(y, k * STEP + lane * HF_VEC, v[k], max, sum);
 #else
   float v[HF_VEC];
-  for (int col = lane * HF_VEC; col < HF_COLS; col += STEP) {
+  for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
     read(x, col, v);
     for (int i = 0; i < HF_VEC; i++) max = max_f32(max, v[i]);
   }
   max = over_row<max_f32_op>(max, scratch);
-  for (int col = lane * HF_VEC; col < HF_COLS; col += STEP) {
+  for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
     read(x, col, v);
     for (int i = 0; i < HF_VEC; i++) sum += exp_f32(v[i] - max);
   }
   sum = over_row<add_f32_op>(sum, scratch);
-  for (int col = lane * HF_VEC; col < HF_COLS; col += STEP) {
+  if (!live) return;
+  for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
     read(x, col, v);
     write(y, col, v, max, sum);
   }
@@ -87,37 +80,91 @@ KERNEL(HF_THREADS, 2) softmax(const in::type* x, out::type* y, i64 rows) {
 }
 )hip";
 
-KernelSpec make(const SoftmaxProblem& p, int lanes, const char* variant) {
-  int vec = vector_of(p.in) > vector_of(p.out) ? vector_of(p.in) : vector_of(p.out);
-  while (p.cols % vec) vec /= 2;
-  int64_t keep = (p.cols + int64_t{lanes} * vec - 1) / (int64_t{lanes} * vec);
-  if (keep * vec > kMostKept) keep = 0;
-  return {
-      .family = "softmax",
-      .variant = variant,
-      .source = kSource,
-      .entry = "softmax",
-      .defines = {fmt::format("HF_IN={}", static_cast<int>(p.in)), fmt::format("HF_OUT={}", static_cast<int>(p.out)),
-                  fmt::format("HF_COLS={}", p.cols), fmt::format("HF_THREADS={}", kThreads),
-                  fmt::format("HF_LANES={}", lanes), fmt::format("HF_VEC={}", vec), fmt::format("HF_KEEP={}", keep),
-                  fmt::format("HF_LOG={}", int{p.log})},
-      .grid = {blocks_for(p.rows, kThreads / lanes), 1, 1},
-      .block = {kThreads, 1, 1},
-      .lds_bytes = 64,
-      .arguments = {Argument::input(0), Argument::output(0), Argument::int64(p.rows)}};
+// The axis is walked twice, vectors of HF_VEC neighbours along HF_INNER at a time: once for the greatest value and the
+// sum of what lies below it, which is scaled down whenever a greater value comes; once to write.
+const char* const kColumns = R"hip(
+typedef element<HF_IN> in;
+typedef element<HF_OUT> out;
+
+KERNEL(HF_THREADS, 2) softmax_columns(const in::type* x, out::type* y, i64 count) {
+  i64 at = (i64)block_x() * HF_THREADS + thread_x();
+  if (at >= count) return;
+  constexpr int VECTORS = HF_INNER / HF_VEC;
+  i64 first = at / VECTORS * ((i64)HF_AXIS * HF_INNER) + at % VECTORS * HF_VEC;
+  x += first;
+  y += first;
+  float max[HF_VEC], sum[HF_VEC], v[HF_VEC];
+  for (int i = 0; i < HF_VEC; i++) max[i] = -infinity(), sum[i] = 0;
+#pragma unroll 4
+  for (int k = 0; k < HF_AXIS; k++) {
+    pack<HF_VEC, HF_IN>::load(x + (i64)k * HF_INNER, v);
+    for (int i = 0; i < HF_VEC; i++) {
+      float top = max_f32(max[i], v[i]);
+      if (top > max[i]) sum[i] *= exp_f32(max[i] - top);
+      if (v[i] > -infinity()) sum[i] += exp_f32(v[i] - top);
+      max[i] = top;
+    }
+  }
+  for (int i = 0; i < HF_VEC; i++) sum[i] = HF_LOG ? log_f32(sum[i]) : 1.f / sum[i];
+#pragma unroll 4
+  for (int k = 0; k < HF_AXIS; k++) {
+    pack<HF_VEC, HF_IN>::load(x + (i64)k * HF_INNER, v);
+    for (int i = 0; i < HF_VEC; i++) v[i] = HF_LOG ? v[i] - max[i] - sum[i] : exp_f32(v[i] - max[i]) * sum[i];
+    pack<HF_VEC, HF_OUT>::store(y + (i64)k * HF_INNER, v);
+  }
+}
+)hip";
+
+std::vector<std::string> types_of(const SoftmaxProblem& p) {
+  return {fmt::format("HF_IN={}", static_cast<int>(p.in)), fmt::format("HF_OUT={}", static_cast<int>(p.out)),
+          fmt::format("HF_LOG={}", int{p.log})};
+}
+
+KernelSpec make_rows(const SoftmaxProblem& p, const RowPlan& plan) {
+  KernelSpec spec{.family = "softmax",
+                  .variant = plan.variant,
+                  .source = std::string(kRowsText) + kSource,
+                  .entry = "softmax",
+                  .defines = types_of(p),
+                  .grid = {plan.blocks(p.rows), 1, 1},
+                  .block = {static_cast<uint32_t>(plan.threads), 1, 1},
+                  .lds_bytes = kRowLds,
+                  .arguments = {Argument::input(0), Argument::output(0), Argument::int64(p.rows)}};
+  for (std::string& define : plan.defines()) spec.defines.push_back(std::move(define));
+  spec.defines.push_back(fmt::format("HF_COLS={}", p.cols));
+  spec.defines.push_back(fmt::format("HF_PITCH={}", p.pitch ? p.pitch : p.cols));
+  return spec;
+}
+
+KernelSpec make_columns(const SoftmaxProblem& p) {
+  constexpr int kThreads = 128;
+  if (p.cols > INT32_MAX / 2 || p.inner > INT32_MAX / 2)
+    fail(Code::Unsupported, "softmax over {} x {} elements; at most {} each", p.cols, p.inner, INT32_MAX / 2);
+  const int vec = row_vector(p.inner, p.in, p.out);
+  const int64_t count = p.rows * (p.inner / vec);
+  KernelSpec spec{.family = "softmax",
+                  .variant = "columns",
+                  .source = kColumns,
+                  .entry = "softmax_columns",
+                  .defines = types_of(p),
+                  .grid = {blocks_for(count, kThreads), 1, 1},
+                  .block = {kThreads, 1, 1},
+                  .arguments = {Argument::input(0), Argument::output(0), Argument::int64(count)}};
+  for (const auto& [name, value] :
+       {std::pair("AXIS", p.cols), {"INNER", p.inner}, {"VEC", int64_t{vec}}, {"THREADS", int64_t{kThreads}}})
+    spec.defines.push_back(fmt::format("HF_{}={}", name, value));
+  return spec;
 }
 
 }  // namespace
 
 Candidates softmax(const SoftmaxProblem& p, const Target& target) {
-  // Columns are ints in the kernel, with room for one step beyond the row.
-  if (p.cols > INT32_MAX / 2) fail(Code::Unsupported, "softmax over {} columns; at most {}", p.cols, INT32_MAX / 2);
-  KernelSpec wave = make(p, target.wave_size, "wave"), block = make(p, kThreads, "block");
-  // A wave is best as long as it holds the row, unless there are too few rows to give every compute unit one.
-  bool short_rows = p.cols <= int64_t{target.wave_size} * kMostKept;
-  bool enough_rows = p.rows >= 2 * target.compute_units || p.cols <= int64_t{target.wave_size} * 4;
-  if (short_rows && enough_rows) return {std::move(wave), std::move(block)};
-  return {std::move(block), std::move(wave)};
+  if (p.inner > 1) return {make_columns(p)};
+  const int64_t length = p.pitch ? p.pitch : p.cols;
+  Candidates all;
+  for (const RowPlan& plan : row_plans(p.rows, length, row_vector(length, p.in, p.out), target))
+    all.push_back(make_rows(p, plan));
+  return all;
 }
 
 }  // namespace hf::kernel

@@ -1,5 +1,6 @@
 // Runs a kernel specification on a device, and values of the element types.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -91,6 +92,34 @@ class KernelTest : public gpu::OnDevice {
     std::vector<Bytes> all;
     for (size_t i = 0; i < results.size(); ++i) {
       all.push_back(to_host<uint8_t>(results[i]));
+      for (size_t b = output_bytes[i]; b < all[i].size(); ++b)
+        EXPECT_EQ(all[i][b], 0xcd) << "written beyond the output";
+      all[i].resize(output_bytes[i]);
+    }
+    return all;
+  }
+  /// The first candidates of several launches that share a workspace.
+  std::vector<Bytes> run_all(const std::vector<Candidates>& launches, const std::vector<Bytes>& inputs,
+                             const std::vector<size_t>& output_bytes) {
+    DeviceBuffer workspace;
+    std::vector<DeviceBuffer> buffers;
+    std::vector<void*> in, out;
+    int64_t workspace_bytes = 0;
+    for (const Candidates& c : launches) workspace_bytes = std::max(workspace_bytes, c[0].workspace_bytes);
+    if (workspace_bytes) workspace = DeviceBuffer(device, workspace_bytes);
+    if (workspace_bytes) device->fill(workspace.get(), 0xcd, workspace_bytes, stream.get());
+    for (const Bytes& bytes : inputs) in.push_back(buffers.emplace_back(to_device(bytes)).get());
+    const size_t first_output = buffers.size();
+    for (size_t bytes : output_bytes) {
+      out.push_back(buffers.emplace_back(device, static_cast<int64_t>(bytes + 256)).get());
+      device->fill(out.back(), 0xcd, static_cast<int64_t>(bytes + 256), stream.get());
+    }
+    for (const Candidates& c : launches)
+      gpu::LoadedKernel(device, c[0])
+          .launch(stream, {.inputs = in, .outputs = out, .packed = {}, .workspace = workspace.get(), .counters = {}});
+    std::vector<Bytes> all;
+    for (size_t i = 0; i < output_bytes.size(); ++i) {
+      all.push_back(to_host<uint8_t>(buffers[first_output + i]));
       for (size_t b = output_bytes[i]; b < all[i].size(); ++b)
         EXPECT_EQ(all[i][b], 0xcd) << "written beyond the output";
       all[i].resize(output_bytes[i]);

@@ -8,14 +8,18 @@
 namespace hf::kernel {
 namespace {
 
-std::vector<double> expected(const std::vector<float>& x, size_t cols, bool log) {
+// Over the middle axis of [rows, cols, inner], or over the first cols of each pitch.
+std::vector<double> expected(const SoftmaxProblem& p, const std::vector<float>& x) {
   std::vector<double> y(x.size());
-  for (size_t row = 0; row < x.size(); row += cols) {
+  const int64_t pitch = p.pitch ? p.pitch : p.cols;
+  for (int64_t row = 0; row < p.rows * p.inner; ++row) {
+    const int64_t first = row / p.inner * pitch * p.inner + row % p.inner;
+    auto at = [&](int64_t i) { return static_cast<size_t>(first + i * p.inner); };
     double max = -INFINITY, sum = 0;
-    for (size_t i = 0; i < cols; ++i) max = std::max(max, double{x[row + i]});
-    for (size_t i = 0; i < cols; ++i) sum += std::exp(x[row + i] - max);
-    for (size_t i = 0; i < cols; ++i)
-      y[row + i] = log ? x[row + i] - max - std::log(sum) : std::exp(x[row + i] - max) / sum;
+    for (int64_t i = 0; i < p.cols; ++i) max = std::max(max, double{x[at(i)]});
+    for (int64_t i = 0; i < p.cols; ++i) sum += std::exp(x[at(i)] - max);
+    for (int64_t i = 0; i < p.cols; ++i)
+      y[at(i)] = p.log ? x[at(i)] - max - std::log(sum) : std::exp(x[at(i)] - max) / sum;
   }
   return y;
 }
@@ -23,11 +27,11 @@ std::vector<double> expected(const std::vector<float>& x, size_t cols, bool log)
 class Softmax : public KernelTest {
  protected:
   void check(const SoftmaxProblem& p, float range) {
-    size_t count = static_cast<size_t>(p.rows * p.cols);
+    size_t count = static_cast<size_t>(p.rows * (p.pitch ? p.pitch : p.cols) * p.inner);
     std::vector<float> x = rounded(random_floats(count, -range, range), p.in);
-    std::vector<double> want = expected(x, static_cast<size_t>(p.cols), p.log);
+    std::vector<double> want = expected(p, x);
     for (const KernelSpec& spec : softmax(p, target())) {
-      SCOPED_TRACE(fmt::format("{} x {} {}", p.rows, p.cols, spec.variant));
+      SCOPED_TRACE(fmt::format("{} x {} x {} {}", p.rows, p.cols, p.inner, spec.variant));
       auto out = run(spec, {stored(x, p.in)}, {count * static_cast<size_t>(size_of(p.out))});
       std::vector<float> got = floats(out[0], p.out);
       // exp and log to 4e-7, sums of cols terms in float, the output's rounding.
@@ -46,6 +50,17 @@ TEST_P(Softmax, RowsOfAllLengths) {
 }
 TEST_P(Softmax, RowsThatDoNotFitRegisters) { check({.rows = 2, .cols = 9001}, 5); }
 TEST_P(Softmax, ManyRows) { check({.rows = 517, .cols = 12}, 3); }
+TEST_P(Softmax, PaddedRows) {
+  check({.rows = 9, .cols = 21, .pitch = 24, .in = Element::F16, .out = Element::F16}, 4);
+  check({.rows = 9, .cols = 5, .pitch = 8, .log = true}, 4);
+  check({.rows = 2, .cols = 9001, .pitch = 9008}, 4);
+}
+TEST_P(Softmax, OverAnAxisThatIsNotTheLast) {
+  check({.rows = 3, .cols = 21, .inner = 50}, 6);
+  check({.rows = 2, .cols = 1, .inner = 7}, 6);
+  check({.rows = 2, .cols = 300, .inner = 33, .log = true}, 30);
+  check({.rows = 1, .cols = 19, .inner = 64 * 64, .in = Element::F16, .out = Element::BF16}, 6);
+}
 TEST_P(Softmax, SmallFloats) {
   for (Element in : {Element::F32, Element::F16, Element::BF16})
     for (Element out : {Element::F32, Element::F16, Element::BF16})
@@ -58,6 +73,13 @@ TEST_P(Softmax, Log) {
 
 TEST_P(Softmax, ExtremesAndNaN) {
   constexpr float inf = INFINITY;
+  // Columns of two: {-inf, 3}, {-inf, -inf}, {NaN, 1}, {90, -90}.
+  const std::vector<float> pairs = {-inf, -inf, NAN, 90, 3, -inf, 1, -90};
+  std::vector<float> columns =
+      floats(run(softmax({.rows = 1, .cols = 2, .inner = 4}, target())[0], {stored(pairs, Element::F32)}, {32})[0],
+             Element::F32);
+  for (size_t i : {1, 2, 5, 6}) EXPECT_TRUE(std::isnan(columns[i])) << i;
+  EXPECT_EQ((std::vector<float>{columns[0], columns[3], columns[4], columns[7]}), (std::vector<float>{0, 1, 1, 0}));
   std::vector<float> x = {1e30f, -1e30f, 0,    0,    -inf, 0,    0, -inf, 88, 89,
                           90,    -200,   -inf, -inf, -inf, -inf, 1, NAN,  2,  3};
   for (const KernelSpec& spec : softmax({.rows = 5, .cols = 4}, target())) {

@@ -5,6 +5,7 @@
 #include "gpu/loaded_kernel.h"
 #include "kernel/batched_gemm.h"
 #include "kernel/pointwise.h"
+#include "kernel/row_norm.h"
 #include "kernel/softmax.h"
 
 namespace hf::kernel {
@@ -29,6 +30,7 @@ Candidates all_kernels(const Target& target) {
                           .out = e},
                          target));
     add(softmax({.rows = 100, .cols = 1000, .in = e, .out = e}, target));
+    add(row_norm({.rows = 100, .cols = 768, .in = e, .out = e, .scale = true, .bias = true}, target));
     std::vector<PointwiseStep> steps;
     for (std::string_view op : pointwise_ops()) {
       bool binary = op == "add" || op == "sub" || op == "mul" || op == "div" || op == "max" || op == "min";
@@ -38,6 +40,9 @@ Candidates all_kernels(const Target& target) {
     add(pointwise({.count = 1000, .channels = 8, .in = e, .out = e, .steps = std::move(steps)}, target));
   }
   add(softmax({.rows = 100, .cols = 100000, .log = true}, target));
+  add(softmax({.rows = 10, .cols = 20, .inner = 400}, target));
+  add(row_norm({.rows = 9, .cols = 9001, .kind = RowNorm::Rms, .scale = true, .mean = true, .inverse = true}, target));
+  for (Candidates& c : row_norm_split({.rows = 9, .cols = 90000, .in = Element::F16}, target)) add(std::move(c));
   return all;
 }
 

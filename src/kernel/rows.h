@@ -1,0 +1,31 @@
+// What kernels over rows share: how lanes divide rows among themselves, and the text of a reduction over a row.
+#pragma once
+#include "kernel/kernel_spec.h"
+
+namespace hf::kernel {
+
+/// How the threads of a block share rows of a matrix.
+struct RowPlan {
+  std::string variant;  // "wave", "block"
+  int threads = 256;    // of a block
+  int lanes = 32;       // that share a row: a power of two up to the wave, or all threads
+  int vec = 1;          // elements of one access; divides the row's length
+  int keep = 0;         // accesses of a lane that cover the row, few enough for registers; 0: too many
+
+  /// HF_THREADS, HF_LANES, HF_VEC and HF_KEEP.
+  std::vector<std::string> defines() const;
+  uint32_t blocks(int64_t rows) const { return blocks_for(rows, threads / lanes); }
+};
+
+/// Plans for rows of `length` elements, of which one access takes `vec`; the best first. Throws Unsupported for a row
+/// that ints cannot index.
+std::vector<RowPlan> row_plans(int64_t rows, int64_t length, int vec, const Target& target);
+/// The widest access, in elements of either type, that divides `length`.
+int row_vector(int64_t length, Element in, Element out);
+
+/// Goes before the text of such a kernel: STEP, the elements that one access of all lanes covers; first_row(rows) and
+/// is_live; lane_of_row(); over_row<Op>(value, scratch), with `scratch` kRowLds bytes of LDS.
+extern const char* const kRowsText;
+inline constexpr uint32_t kRowLds = 128;
+
+}  // namespace hf::kernel
