@@ -6,11 +6,11 @@
 
 namespace hf::plan {
 
-int64_t assign_offsets(std::vector<Lifetime>& buffers) {
+int64_t assign_offsets(std::vector<Lifetime>& buffers, int64_t alignment) {
   std::vector<size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
-  auto rounded = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  auto rounded = [&](int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
   std::vector<size_t> placed;  // sorted by offset
   int64_t total = 0;
   for (size_t i : order) {

@@ -1,6 +1,7 @@
 // Backend: what turns nodes of a graph with known shapes into kernels. cpu/ and gpu/ implement it; this folder decides
 // what runs where, in which buffers, and runs it. Nothing here knows a device.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -51,11 +52,50 @@ class Kernel {
   virtual std::string text() const = 0;
 };
 
+class DeviceRun;
+
+/// Work on a device: queued, not done, when it returns.
+class DeviceKernel : public Kernel {
+ public:
+  /// Device addresses, otherwise as run(). Called by one thread at a time for one DeviceRun.
+  virtual void queue(std::span<const void* const> inputs, std::span<void* const> outputs, void* scratch,
+                     DeviceRun& run) const = 0;
+  void run(std::span<const void* const>, std::span<void* const>, void*) const final {
+    check(false, "work on a device is queued");
+  }
+};
+
+/// What a run on a device holds: memory for the device's part of a plan, a queue, recorded work. One run at a time.
+class DeviceRun {
+ public:
+  virtual ~DeviceRun() = default;
+  /// Device memory of the plan's device arena and scratch, and host memory of its transfers; fixed for life.
+  virtual std::byte* arena() = 0;
+  virtual std::byte* staging() = 0;
+  /// Queue a copy between staging memory and device memory.
+  virtual void upload(void* device, int64_t staging_offset, int64_t bytes) = 0;
+  virtual void download(int64_t staging_offset, const void* device, int64_t bytes) = 0;
+  /// Does what `queue(i)`, for i below `count`, queues: now, or as a recording of an earlier call with this number,
+  /// whose calls were the same. Waits for nothing.
+  virtual void execute(int segment, size_t count, const std::function<void(size_t)>& queue) = 0;
+  /// The same, with the device's time for each i, in microseconds. Waits.
+  virtual std::vector<double> time_each(size_t count, const std::function<void(size_t)>& queue) = 0;
+  /// The device's time for execute(), in microseconds. Waits.
+  virtual double time_all(int segment, size_t count, const std::function<void(size_t)>& queue) = 0;
+  /// Waits for all that was queued. Throws Driver for faults of kernels.
+  virtual void synchronize() = 0;
+};
+
+/// What a DeviceRun is made for.
+struct DeviceNeeds {
+  int64_t arena_bytes = 0, scratch_bytes = 0, staging_bytes = 0;
+};
+
 /// A node made ready.
 struct Prepared {
   /// Null with alias >= 0: output 0 is input `alias`, unchanged bytes under other extents or, with an output layout,
   /// seen in another order (a transpose that whoever reads it may undo for nothing).
-  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Kernel> kernel;  // a DeviceKernel from a device's backend
   int alias = -1;
   /// The layouts that the kernel reads and writes; where an input lies otherwise, the plan converts it first.
   /// Missing entries mean plain.
@@ -80,6 +120,17 @@ class Backend {
   virtual Prepared convert(const ir::Value& value, const Layout& from, const Layout& to) = 0;
   /// Called on the thread of a run before its first kernel.
   virtual void begin_run() {}
+
+  // ---- Backends of devices. Their layouts' space is Device, and so is their kernels' memory.
+  virtual Space space() const { return Space::Host; }
+  /// The device's layout with the same bytes as a plain tensor: the form in which values come and go.
+  virtual Layout transfer_layout(const ir::Value&) const { return {}; }
+  /// A constant on the device in this layout, shared by all that ask for the same: its address, and what owns it.
+  virtual std::shared_ptr<const void> place_constant(const Tensor&, const Layout&) { return {}; }
+  /// Makes all that prepare() and convert() returned since the last call ready to run: compiles, uploads. False if some
+  /// of it failed and the plan has to be made anew; the backend then refuses what failed.
+  virtual bool finish() { return true; }
+  virtual std::unique_ptr<DeviceRun> make_run(const DeviceNeeds&) { return {}; }
 };
 
 }  // namespace hf::plan

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <unordered_map>
 
 namespace hf::plan {
@@ -33,6 +34,12 @@ std::string signature_of(std::span<const Tensor> inputs) {
 
 }  // namespace
 
+// What one run holds.
+struct Executor::RunMemory {
+  Memory arena;
+  std::unique_ptr<DeviceRun> device;
+};
+
 // A plan and what its runs share.
 struct Executor::Entry {
   std::string signature;
@@ -40,26 +47,30 @@ struct Executor::Entry {
   std::unique_ptr<Executor> tail;
 
   std::mutex mutex;
-  std::vector<Memory> arenas;  // free ones
+  std::vector<RunMemory> arenas;  // free ones
   int64_t arena_count = 0;
   std::map<const Graph*, std::unique_ptr<Executor>> children;
 
   int64_t bytes() const { return plan->arena_bytes + plan->scratch_bytes; }
 
-  Memory take_arena() {
-    std::lock_guard lock(mutex);
-    if (!arenas.empty()) {
-      Memory m = std::move(arenas.back());
-      arenas.pop_back();
-      return m;
+  RunMemory take_arena() {
+    {
+      std::lock_guard lock(mutex);
+      if (!arenas.empty()) {
+        RunMemory m = std::move(arenas.back());
+        arenas.pop_back();
+        return m;
+      }
     }
     size_t wanted = static_cast<size_t>((bytes() + 127) / 64 * 64);
-    Memory m(!may_allocate(bytes()) ? nullptr : std::aligned_alloc(64, wanted));
-    if (!m) fail(Code::OutOfMemory, "an arena of {} bytes could not be allocated", bytes());
+    RunMemory m{Memory(!may_allocate(bytes()) ? nullptr : std::aligned_alloc(64, wanted)), nullptr};
+    if (!m.arena) fail(Code::OutOfMemory, "an arena of {} bytes could not be allocated", bytes());
+    if (!plan->segments.empty()) m.device = plan->device_backend->make_run(plan->device);
+    std::lock_guard lock(mutex);
     ++arena_count;
     return m;
   }
-  void give_arena(Memory m) {
+  void give_arena(RunMemory m) {
     std::lock_guard lock(mutex);
     arenas.push_back(std::move(m));
   }
@@ -147,50 +158,158 @@ std::vector<Tensor> Executor::run(std::span<const Tensor> inputs, Observer* obse
   return run_entry(*entry, inputs, observer);
 }
 
+std::vector<double> Executor::replay(std::span<const Tensor> inputs, int count) {
+  std::shared_ptr<Entry> entry = entry_for(inputs, false);
+  std::vector<double> us(static_cast<size_t>(count));
+  run_entry(*entry, inputs, nullptr, &us);
+  return us;
+}
+
 std::vector<Tensor> Executor::run_as_subgraph(std::span<const Tensor> inputs) {
   std::shared_ptr<Entry> entry = entry_for(inputs, true);
   return entry ? run_entry(*entry, inputs, nullptr) : run_unplanned(inputs);
 }
 
-std::vector<Tensor> Executor::run_entry(Entry& entry, std::span<const Tensor> inputs, Observer* observer) {
+// The steps of one run.
+class Executor::StepRunner {
+ public:
+  StepRunner(const Plan& plan, RunMemory& memory, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+             Observer* observer)
+      : plan_(plan),
+        arena_(static_cast<std::byte*>(memory.arena.get())),
+        device_(memory.device.get()),
+        inputs_(inputs),
+        outputs_(outputs),
+        observer_(observer) {}
+
+  const void* address(const Place& p) const {
+    switch (p.kind) {
+      case Place::Arena: return arena_ + p.offset;
+      case Place::Constant: return plan_.constants[static_cast<size_t>(p.offset)].raw();
+      case Place::Input: return inputs_[static_cast<size_t>(p.offset)].raw();
+      case Place::Output: return outputs_[static_cast<size_t>(p.offset)].raw();
+      case Place::DeviceArena: return device_->arena() + p.offset;
+      case Place::DeviceConstant: return plan_.device_constants[static_cast<size_t>(p.offset)].get();
+      default: return nullptr;
+    }
+  }
+
+  void run_all() {
+    auto segment = plan_.segments.begin();
+    for (size_t i = 0; i < plan_.steps.size();) {
+      if (segment != plan_.segments.end() && segment->first == i) {
+        run_segment(*segment);
+        i = segment++->last;
+      } else {
+        run_on_host(plan_.steps[i++]);
+      }
+    }
+  }
+
+  // The device's time for all segments once more, without copies.
+  double time_segments() {
+    double us = 0;
+    for (const Plan::Segment& s : plan_.segments) {
+      auto kernels = kernels_of(s);
+      us += device_->time_all(index_of(s), kernels.size(), [&](size_t k) { queue(*kernels[k]); });
+    }
+    return us;
+  }
+
+ private:
+  static auto about(const Step& s) {
+    return context([&s] { return fmt::format("node '{}' ({})", s.label, s.node ? s.node->op : "reorder"); });
+  }
+
+  void addresses_of(const Step& s) {
+    in_.clear();
+    out_.clear();
+    for (const Place& p : s.inputs) in_.push_back(address(p));
+    for (const Place& p : s.outputs) out_.push_back(const_cast<void*>(address(p)));
+  }
+
+  void report(const Step& s, double us) {
+    if (observer_) observer_->step_done(s.label, s.node ? s.node->op : "reorder", s.kernel->text(), us);
+  }
+
+  void run_on_host(const Step& s) {
+    auto where = about(s);
+    addresses_of(s);
+    auto start = std::chrono::steady_clock::now();
+    s.kernel->run(in_, out_, arena_ + plan_.arena_bytes);
+    report(s, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+  }
+
+  int index_of(const Plan::Segment& s) const { return static_cast<int>(&s - plan_.segments.data()); }
+
+  std::vector<const Step*> kernels_of(const Plan::Segment& s) const {
+    std::vector<const Step*> kernels;
+    for (size_t i = s.first; i < s.last; ++i)
+      if (plan_.steps[i].kind == Step::Device) kernels.push_back(&plan_.steps[i]);
+    return kernels;
+  }
+
+  void queue(const Step& s) {
+    auto where = about(s);
+    addresses_of(s);
+    static_cast<const DeviceKernel&>(*s.kernel).queue(in_, out_, device_->arena() + plan_.device.arena_bytes, *device_);
+  }
+
+  void run_segment(const Plan::Segment& s) {
+    for (size_t i = s.first; i < s.last; ++i) {
+      const Step& step = plan_.steps[i];
+      if (step.kind != Step::Upload || !step.bytes) continue;
+      std::memcpy(device_->staging() + step.staging, address(step.inputs[0]), static_cast<size_t>(step.bytes));
+      device_->upload(const_cast<void*>(address(step.outputs[0])), step.staging, step.bytes);
+    }
+    auto kernels = kernels_of(s);
+    auto queue_one = [&](size_t k) { queue(*kernels[k]); };
+    if (observer_) {
+      std::vector<double> us = device_->time_each(kernels.size(), queue_one);
+      for (size_t k = 0; k < kernels.size(); ++k) report(*kernels[k], us[k]);
+    } else if (!kernels.empty()) {
+      device_->execute(index_of(s), kernels.size(), queue_one);
+    }
+    for (size_t i = s.first; i < s.last; ++i)
+      if (const Step& step = plan_.steps[i]; step.kind == Step::Download && step.bytes)
+        device_->download(step.staging, address(step.inputs[0]), step.bytes);
+    device_->synchronize();
+    for (size_t i = s.first; i < s.last; ++i)
+      if (const Step& step = plan_.steps[i]; step.kind == Step::Download && step.bytes)
+        std::memcpy(const_cast<void*>(address(step.outputs[0])), device_->staging() + step.staging,
+                    static_cast<size_t>(step.bytes));
+  }
+
+  const Plan& plan_;
+  std::byte* arena_;
+  DeviceRun* device_;
+  std::span<const Tensor> inputs_, outputs_;
+  Observer* observer_;
+  std::vector<const void*> in_;
+  std::vector<void*> out_;
+};
+
+std::vector<Tensor> Executor::run_entry(Entry& entry, std::span<const Tensor> inputs, Observer* observer,
+                                        std::vector<double>* replays) {
   const Plan& plan = *entry.plan;
   const Graph& g = *plan.graph;
   struct Lease {  // the arena goes back whatever happens
     Entry& entry;
-    Memory memory;
+    RunMemory memory;
     ~Lease() { entry.give_arena(std::move(memory)); }
   } lease{entry, entry.take_arena()};
-  auto* arena = static_cast<std::byte*>(lease.memory.get());
+  auto* arena = static_cast<std::byte*>(lease.memory.arena.get());
 
   std::vector<Tensor> outputs(plan.outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
     if (plan.outputs[i].place.kind == Place::Output && plan.outputs[i].place.offset == static_cast<int64_t>(i))
       outputs[i] = Tensor(plan.outputs[i].dtype, plan.outputs[i].dims);
-  auto address = [&](const Place& p) -> const void* {
-    switch (p.kind) {
-      case Place::Arena: return arena + p.offset;
-      case Place::Constant: return plan.constants[static_cast<size_t>(p.offset)].raw();
-      case Place::Input: return inputs[static_cast<size_t>(p.offset)].raw();
-      case Place::Output: return outputs[static_cast<size_t>(p.offset)].raw();
-      default: return nullptr;
-    }
-  };
   for (Backend* b : options_.backends) b->begin_run();
-  std::vector<const void*> in;
-  std::vector<void*> out;
-  for (const Step& s : plan.steps) {
-    auto where = context([&] { return fmt::format("node '{}' ({})", s.label, s.node ? s.node->op : "reorder"); });
-    in.clear();
-    out.clear();
-    for (const Place& p : s.inputs) in.push_back(address(p));
-    for (const Place& p : s.outputs) out.push_back(const_cast<void*>(address(p)));
-    auto start = std::chrono::steady_clock::now();
-    s.kernel->run(in, out, arena + plan.arena_bytes);
-    if (observer) {
-      std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-      observer->step_done(s.label, s.node ? s.node->op : "reorder", s.kernel->text(), took.count());
-    }
-  }
+  StepRunner steps(plan, lease.memory, inputs, outputs, observer);
+  steps.run_all();
+  if (replays)
+    for (double& us : *replays) us = steps.time_segments();
+  auto address = [&](const Place& p) { return steps.address(p); };
   auto tensor_at = [&](const OutputSource& source) {  // a view; whoever keeps it clones it
     if (source.place.kind == Place::Input)
       return inputs[static_cast<size_t>(source.place.offset)].reshaped(source.dims);

@@ -39,6 +39,8 @@ class Planner {
   Planner(std::unique_ptr<Graph> graph, std::span<Backend* const> backends) : backends_(backends) {
     plan_ = std::make_unique<Plan>();
     plan_->graph = std::move(graph);
+    for (Backend* b : backends) (b->space() == Space::Device ? device_ : host_) = b;
+    plan_->device_backend = device_;
   }
 
   std::unique_ptr<Plan> make() {
@@ -150,40 +152,91 @@ class Planner {
     if (is_known(v)) add_version(v, {}, new_buffer(0, {kind, index}, 0));
   }
 
-  // The version of a value in this layout, converting it if it has none.
-  int version(const Value* v, const Layout& layout, Backend* backend) {
-    if (v->is_constant() && !versions_.count(v)) {
-      add_version(v, {}, new_buffer(0, {Place::Constant, static_cast<int64_t>(plan_->constants.size())}, 0));
-      plan_->constants.push_back(v->constant);
-      plan_->weight_bytes += v->constant.size_bytes();
-    }
-    std::vector<Version>& all = versions_.at(v);
+  int find_version(const Value* v, const Layout& layout) const {
+    if (auto all = versions_.find(v); all != versions_.end())
+      for (const Version& known : all->second)
+        if (known.layout == layout) return known.buffer;
+    return -1;
+  }
+
+  // The version that a conversion to `space` starts from: one in that space, if there is any.
+  Version source_for(const Value* v, Space space) const {
+    const std::vector<Version>& all = versions_.at(v);
     for (const Version& known : all)
-      if (known.layout == layout) return known.buffer;
-    const Version from = all.front();
+      if (known.layout.space() == space) return known;
+    return all.front();
+  }
+
+  int place_constant(const Value* v, const Layout& layout) {
+    Place place{Place::Constant, static_cast<int64_t>(plan_->constants.size())};
+    if (layout.space() == Space::Device) {
+      place = {Place::DeviceConstant, static_cast<int64_t>(plan_->device_constants.size())};
+      plan_->device_constants.push_back(device_->place_constant(v->constant, layout));
+    } else {
+      plan_->constants.push_back(v->constant);
+    }
+    plan_->weight_bytes += v->constant.size_bytes();
+    int buffer = new_buffer(0, place, 0);
+    add_version(v, layout, buffer);
+    return buffer;
+  }
+
+  static int64_t bytes_of(const Value* v, const Layout& layout) {
+    return layout.plain() ? storage_bytes(v->dtype, v->shape.get().count()) : layout.detail->bytes();
+  }
+  int new_arena_buffer(const Value* v, const Layout& layout) {
+    Place::Kind kind = layout.space() == Space::Device ? Place::DeviceArena : Place::Arena;
+    return new_buffer(bytes_of(v, layout), {kind}, static_cast<int>(plan_->steps.size()));
+  }
+
+  // The version of a value in this layout; converted, or copied between host and device, if it has none.
+  int version(const Value* v, const Layout& layout) {
+    if (int known = find_version(v, layout); known >= 0) return known;
+    if (v->is_constant() && (layout.space() == Space::Device || !versions_.count(v))) {
+      if (layout.space() == Space::Device) return place_constant(v, layout);
+      if (find_version(v, {}) < 0) place_constant(v, {});
+      return version(v, layout);
+    }
+    Version from = source_for(v, layout.space());
     Step step;
-    Prepared conversion = backend->convert(*v, from.layout, layout);
-    step.kernel = std::move(conversion.kernel);
-    step.scratch_bytes = conversion.scratch_bytes;
-    plan_->scratch_bytes = std::max(plan_->scratch_bytes, step.scratch_bytes);
-    step.backend = backend->name();
-    step.label = "reorder " + v->name;
+    if (from.layout.space() != layout.space()) {
+      bool up = layout.space() == Space::Device;
+      Layout near = up ? Layout{} : device_->transfer_layout(*v), far = up ? device_->transfer_layout(*v) : Layout{};
+      if (!(layout == far)) {
+        version(v, far);
+        return version(v, layout);
+      }
+      from = {near, version(v, near)};
+      step.kind = up ? Step::Upload : Step::Download;
+      step.backend = device_->name();
+      step.bytes = storage_bytes(v->dtype, v->shape.get().count());
+      step.staging = plan_->device.staging_bytes;
+      step.label = (up ? "upload " : "download ") + v->name;
+      plan_->device.staging_bytes += (step.bytes + 255) / 256 * 256;
+    } else {
+      Backend& backend = layout.space() == Space::Device ? *device_ : *host_;
+      Prepared conversion = backend.convert(*v, from.layout, layout);
+      if (layout.space() == Space::Device) step.kind = Step::Device;
+      step.kernel = std::move(conversion.kernel);
+      step.backend = backend.name();
+      need_scratch(step, conversion.scratch_bytes);
+      step.label = "reorder " + v->name;
+    }
     int now = static_cast<int>(plan_->steps.size());
     extend(from.buffer, now);
-    int64_t bytes = layout.plain() ? storage_bytes(v->dtype, v->shape.get().count()) : layout.detail->bytes();
-    int buffer = new_buffer(bytes, {Place::Arena}, now);
+    int buffer = new_arena_buffer(v, layout);
     step_buffers_.push_back({{from.buffer}, {buffer}});
     plan_->steps.push_back(std::move(step));
     add_version(v, layout, buffer);
     return buffer;
   }
 
-  int plain_version(const Value* v) { return version(v, {}, maker(v)); }
+  int plain_version(const Value* v) { return version(v, {}); }
 
-  // The backend that made a value and so knows its layouts.
-  Backend* maker(const Value* v) {
-    auto it = makers_.find(v);
-    return it == makers_.end() ? backends_.back() : it->second;
+  void need_scratch(Step& step, int64_t bytes) {
+    step.scratch_bytes = bytes;
+    int64_t& most = step.kind == Step::Device ? plan_->device.scratch_bytes : plan_->scratch_bytes;
+    most = std::max(most, bytes);
   }
 
   void extend(int buffer, int step) {
@@ -202,7 +255,7 @@ class Planner {
 
   bool reusable(int buffer, const Node& n, int input) {
     const Buffer& b = buffers_[static_cast<size_t>(buffer)];
-    if (b.place.kind != Place::Arena || b.remaining > 0) return false;
+    if ((b.place.kind != Place::Arena && b.place.kind != Place::DeviceArena) || b.remaining > 0) return false;
     for (size_t i = 0; i < n.inputs().size(); ++i)  // another operand in the same memory, perhaps with other extents
       if (static_cast<int>(i) != input && i < current_inputs_.size() && current_inputs_[i] == buffer) return false;
     return true;
@@ -210,11 +263,14 @@ class Planner {
 
   void add_node(const Node& n) {
     auto where = context([&] { return "node " + n.text(); });
-    std::vector<Layout> layouts(n.inputs().size());
-    for (size_t i = 0; i < layouts.size(); ++i)
-      if (const Value* v = n.inputs()[i]; v && !v->is_constant()) layouts[i] = versions_.at(v).front().layout;
     std::string reasons;
     for (Backend* backend : backends_) {
+      std::vector<Layout> layouts(n.inputs().size());
+      for (size_t i = 0; i < layouts.size(); ++i)
+        if (const Value* v = n.inputs()[i]; v && !v->is_constant()) {
+          layouts[i] = source_for(v, backend->space()).layout;
+          if (layouts[i].space() != backend->space()) layouts[i] = {};
+        }
       auto result = backend->prepare(n, layouts);
       if (auto* prepared = std::get_if<Prepared>(&result)) return add_prepared(n, *backend, *prepared, reasons);
       if (!reasons.empty()) reasons += "; ";
@@ -229,8 +285,7 @@ class Planner {
     for (size_t i = 0; i < n.inputs().size(); ++i) {
       const Value* v = n.inputs()[i];
       bool absorbed = i < p.absorbed.size() && p.absorbed[i];
-      if (v && !absorbed)
-        current_inputs_[i] = version(v, layout_of(p.inputs, i), v->is_constant() ? &backend : pick(v, backend));
+      if (v && !absorbed) current_inputs_[i] = version(v, layout_of(p.inputs, i));
     }
     int now = static_cast<int>(plan_->steps.size());
     for (size_t i = 0; i < n.inputs().size(); ++i) {
@@ -240,8 +295,6 @@ class Planner {
       else
         used(n.inputs()[i]);
     }
-    for (const Value* v : n.outputs())
-      if (v) makers_[v] = &backend;
     std::string text = p.kernel ? p.kernel->text() : "alias";
     plan_->placements.push_back({n.name, n.op, std::string(backend.name()), text,
                                  reasons.empty() || p.why.empty() ? reasons + p.why : reasons + "; " + p.why});
@@ -257,33 +310,30 @@ class Planner {
         continue;
       }
       Layout layout = layout_of(p.outputs, i);
-      int64_t bytes = layout.plain() ? storage_bytes(v->dtype, v->shape.get().count()) : layout.detail->bytes();
       int buffer = -1;
       if (i == 0)
         for (int candidate : p.in_place) {
           int b = current_inputs_[static_cast<size_t>(candidate)];
-          if (b >= 0 && buffers_[static_cast<size_t>(b)].bytes == bytes && reusable(b, n, candidate)) {
+          if (b >= 0 && buffers_[static_cast<size_t>(b)].bytes == bytes_of(v, layout) && reusable(b, n, candidate)) {
             buffer = b;
             break;
           }
         }
-      if (buffer < 0) buffer = new_buffer(bytes, {Place::Arena}, now);
+      if (buffer < 0) buffer = new_arena_buffer(v, layout);
       extend(buffer, now);
       add_version(v, layout, buffer);
       outputs.push_back(buffer);
     }
     Step step;
     step.node = &n;
+    if (backend.space() == Space::Device) step.kind = Step::Device;
     step.kernel = std::move(p.kernel);
-    step.scratch_bytes = p.scratch_bytes;
+    need_scratch(step, p.scratch_bytes);
     step.backend = backend.name();
     step.label = n.name;
-    plan_->scratch_bytes = std::max(plan_->scratch_bytes, p.scratch_bytes);
     step_buffers_.push_back({current_inputs_, outputs});
     plan_->steps.push_back(std::move(step));
   }
-
-  Backend* pick(const Value* v, Backend& backend) { return makers_.count(v) ? makers_.at(v) : &backend; }
 
   // Lets kernels write graph outputs straight into the caller's tensors where one buffer is one output.
   void place_outputs(int end) {
@@ -309,16 +359,41 @@ class Planner {
 
   Place final_place(int buffer) const { return buffer < 0 ? Place{} : buffers_[static_cast<size_t>(buffer)].place; }
 
-  void assign_arena() {
+  // The runs of steps without one of the host. Copies of a segment are made together, up before it and down after it.
+  void find_segments() {
+    auto& steps = plan_->steps;
+    for (size_t i = 0; i < steps.size();) {
+      size_t last = i;
+      while (last < steps.size() && steps[last].kind != Step::Host) ++last;
+      if (last > i) plan_->segments.push_back({i, last});
+      for (size_t k = i; k < last; ++k) {
+        if (steps[k].kind == Step::Upload) {
+          Buffer& to = buffers_[static_cast<size_t>(step_buffers_[k].second[0])];
+          to.first = std::min(to.first, static_cast<int>(i));
+        }
+        if (steps[k].kind == Step::Download) extend(step_buffers_[k].first[0], static_cast<int>(last) - 1);
+      }
+      i = std::max(last, i + 1);
+    }
+  }
+
+  int64_t assign(Place::Kind kind, int64_t alignment) {
     std::vector<Lifetime> lifetimes;
     std::vector<size_t> of;
     for (size_t i = 0; i < buffers_.size(); ++i) {
-      if (buffers_[i].place.kind != Place::Arena) continue;
+      if (buffers_[i].place.kind != kind) continue;
       lifetimes.push_back({buffers_[i].bytes, buffers_[i].first, buffers_[i].last});
       of.push_back(i);
     }
-    plan_->arena_bytes = assign_offsets(lifetimes);
+    int64_t total = assign_offsets(lifetimes, alignment);
     for (size_t i = 0; i < of.size(); ++i) buffers_[of[i]].place.offset = lifetimes[i].offset;
+    return total;
+  }
+
+  void assign_arena() {
+    find_segments();
+    plan_->arena_bytes = assign(Place::Arena, 64);
+    plan_->device.arena_bytes = assign(Place::DeviceArena, 256);
     for (size_t s = 0; s < plan_->steps.size(); ++s) {
       for (int b : step_buffers_[s].first) plan_->steps[s].inputs.push_back(final_place(b));
       for (int b : step_buffers_[s].second) plan_->steps[s].outputs.push_back(final_place(b));
@@ -328,39 +403,49 @@ class Planner {
   }
 
   std::span<Backend* const> backends_;
+  Backend *device_ = nullptr, *host_ = nullptr;
   std::unique_ptr<Plan> plan_;
   std::vector<const Node*> planned_;
   std::vector<Buffer> buffers_;
   std::unordered_map<const Value*, std::vector<Version>> versions_;
   std::unordered_map<const Value*, int> remaining_;  // uses yet to come
-  std::unordered_map<const Value*, Backend*> makers_;
-  std::unordered_set<const Value*> later_;  // made by a breaker or the tail
+  std::unordered_set<const Value*> later_;           // made by a breaker or the tail
   std::unordered_set<const Value*> alive_;
   std::vector<std::pair<std::vector<int>, std::vector<int>>> step_buffers_;
   std::vector<int> current_inputs_, output_buffers_;
 };
 
 std::string place_text(const Place& p) {
-  constexpr const char* names[] = {"-", "arena", "constant", "input", "output", "dynamic"};
+  constexpr const char* names[] = {"-",      "arena",   "constant",     "input",
+                                   "output", "dynamic", "device arena", "device constant"};
   return p.kind == Place::Nowhere ? "-" : fmt::format("{}:{}", names[p.kind], p.offset);
 }
 
 }  // namespace
 
 std::unique_ptr<Plan> make_plan(std::unique_ptr<Graph> graph, std::span<Backend* const> backends) {
-  return Planner(std::move(graph), backends).make();
+  constexpr int kAttempts = 64;  // each refuses at least one kernel more
+  for (int attempt = 0;; ++attempt) {
+    std::unique_ptr<Plan> plan = Planner(std::move(graph), backends).make();
+    if (!plan->device_backend || plan->device_backend->finish()) return plan;
+    check(attempt < kAttempts, "a backend refuses what it could not finish");
+    graph = std::move(plan->graph);
+  }
 }
 
 std::string to_text(const Plan& plan) {
   std::string out = fmt::format("arena {} bytes, scratch {} bytes, constants {} bytes\n", plan.arena_bytes,
                                 plan.scratch_bytes, plan.weight_bytes);
+  if (plan.device_backend)
+    out += fmt::format("device arena {} bytes, scratch {} bytes, staging {} bytes\n", plan.device.arena_bytes,
+                       plan.device.scratch_bytes, plan.device.staging_bytes);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& s = plan.steps[i];
     std::string inputs, outputs;
     for (const Place& p : s.inputs) inputs += (inputs.empty() ? "" : ", ") + place_text(p);
     for (const Place& p : s.outputs) outputs += (outputs.empty() ? "" : ", ") + place_text(p);
     out += fmt::format("{:4} {} = {} [{}] ({})  # '{}'\n", i, outputs, s.node ? s.node->op : "reorder",
-                       s.kernel->text(), inputs, s.label);
+                       s.kernel ? s.kernel->text() : fmt::format("copy of {} bytes", s.bytes), inputs, s.label);
   }
   for (const Node* n : plan.breakers) out += fmt::format("     breaker {}\n", n->text());
   if (plan.tail) out += fmt::format("     tail of {} nodes\n", plan.tail->node_count());

@@ -15,15 +15,18 @@ namespace hf::plan {
 
 /// Where a value's bytes are while a plan runs.
 struct Place {
-  enum Kind : uint8_t { Nowhere, Arena, Constant, Input, Output, Dynamic };
+  enum Kind : uint8_t { Nowhere, Arena, Constant, Input, Output, Dynamic, DeviceArena, DeviceConstant };
   Kind kind = Nowhere;
-  int64_t offset = 0;  // Arena: bytes; Input, Output, Dynamic: index; Constant: index into Plan::constants
+  int64_t offset = 0;  // arenas: bytes; Input, Output, Dynamic: index; constants: index into the plan's
 };
 
-/// One kernel call.
+/// One kernel call, or one copy between the host and the device.
 struct Step {
+  enum Kind : uint8_t { Host, Device, Upload, Download };
+  Kind kind = Host;
+  int64_t staging = 0, bytes = 0;  // of a copy: its place in the staging memory, its size
   const ir::Node* node = nullptr;  // null for a layout conversion
-  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Kernel> kernel;  // null for copies
   std::vector<Place> inputs, outputs;
   int64_t scratch_bytes = 0;
   std::string backend;
@@ -47,8 +50,16 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Tensor> constants;  // kept alive for the kernels
   int64_t arena_bytes = 0;
-  int64_t scratch_bytes = 0;          // the largest of the steps', after the arena
-  int64_t weight_bytes = 0;           // constants that kernels read at run time
+  int64_t scratch_bytes = 0;  // the largest of the steps', after the arena
+  int64_t weight_bytes = 0;   // constants that kernels read at run time
+  std::vector<std::shared_ptr<const void>> device_constants;
+  DeviceNeeds device;
+  Backend* device_backend = nullptr;  // null: everything is on the host
+  /// Steps [first, last) between two of the host: executed on the device in one go.
+  struct Segment {
+    size_t first, last;
+  };
+  std::vector<Segment> segments;
   std::vector<OutputSource> outputs;  // of the graph, where known statically
   std::vector<Placement> placements;
 
@@ -70,12 +81,12 @@ std::unique_ptr<Plan> make_plan(std::unique_ptr<ir::Graph> graph, std::span<Back
 std::string to_text(const Plan& plan);
 
 /// Assigns offsets in one arena to buffers with lifetimes [first, last] in steps: largest first, each at the lowest
-/// offset that is free over its whole lifetime. Offsets and the total are multiples of 64.
+/// offset that is free over its whole lifetime. Offsets and the total are multiples of `alignment`.
 struct Lifetime {
   int64_t bytes = 0;
   int first = 0, last = 0;
   int64_t offset = 0;  // result
 };
-int64_t assign_offsets(std::vector<Lifetime>& buffers);
+int64_t assign_offsets(std::vector<Lifetime>& buffers, int64_t alignment = 64);
 
 }  // namespace hf::plan
