@@ -47,15 +47,15 @@ Source source_of(const kernel::KernelSpec& spec) {
 }
 
 LoadedKernel::LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec)
-    : LoadedKernel(device, spec, compile(source_of(spec), device->info().arch).bytes) {}
+    : LoadedKernel(std::make_shared<const Module>(device, compile(source_of(spec), device->info().arch).bytes), spec) {}
 
-LoadedKernel::LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec, std::string_view code)
+LoadedKernel::LoadedKernel(std::shared_ptr<const Module> module, kernel::KernelSpec spec)
     : spec_(std::move(spec)),
       dims_{.grid = {spec_.grid[0], spec_.grid[1], spec_.grid[2]},
             .block = {spec_.block[0], spec_.block[1], spec_.block[2]},
-            .lds_bytes = device->info().lds_at_launch ? spec_.lds_bytes : 0},
-      module_(device, code),
-      function_(module_.function(spec_.entry)) {
+            .lds_bytes = module->device().info().lds_at_launch ? spec_.lds_bytes : 0},
+      module_(std::move(module)),
+      function_(module_->function(spec_.entry)) {
   check(spec_.arguments.size() <= 32, "a kernel has at most 32 arguments");
 }
 

@@ -25,8 +25,8 @@ class LoadedKernel {
  public:
   /// Compiles through the cache, and loads. Throws Compile, NotFound (no compiler), Driver.
   LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec);
-  /// The same with a code object that source_of(spec) was compiled to.
-  LoadedKernel(const std::shared_ptr<Device>& device, kernel::KernelSpec spec, std::string_view code);
+  /// The same with a loaded code object that source_of(spec) was compiled to.
+  LoadedKernel(std::shared_ptr<const Module> module, kernel::KernelSpec spec);
 
   /// Queues the kernel.
   void launch(const Stream& stream, const LaunchBuffers& buffers) const;
@@ -35,7 +35,7 @@ class LoadedKernel {
  private:
   kernel::KernelSpec spec_;
   LaunchDims dims_;
-  Module module_;
+  std::shared_ptr<const Module> module_;
   FunctionHandle function_ = nullptr;
 };
 

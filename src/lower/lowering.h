@@ -98,6 +98,9 @@ std::vector<Row> rows_for(const ir::Node& node);
 /// row's reason if none does. The layouts of float values are those that `r.precision` asks for.
 Answer lower_node(const Request& r);
 
+/// Rewrites a value from one device layout to another (input 0 to output 0): stored type and order, padding zeros.
+kernel::Candidates convert_layout(const DeviceLayout& from, const DeviceLayout& to, const kernel::Target& target);
+
 /// Elementwise work of a program as an expression.
 kernel::Expression expression_of(const ir::Program& program);
 /// The node's epilogue for a kernel whose output 0 is seen as [rows, columns]: channels last, [positions, C], where

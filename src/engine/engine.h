@@ -1,0 +1,41 @@
+// The engine: the plan::Backend of GPUs. Lowers nodes, compiles and uploads what they need, and queues their kernels.
+#pragma once
+#include "gpu/driver.h"
+#include "plan/backend.h"
+
+namespace hf::engine {
+
+struct EngineOptions {
+  std::shared_ptr<gpu::Device> device;
+  std::string name;              // what reports call the device: "hip:0"
+  DType precision = DType::F32;  // what float32 values are stored as: F32, F16, BF16
+  bool graphs = true;            // record the work of a plan and replay it
+  int64_t memory_limit = 0;      // bytes of device memory that the session may hold; 0: no limit
+  int compile_threads = 0;       // 0: as many as the machine has
+};
+
+/// What the engine holds now, and the most that it held at once, in bytes of device memory.
+struct DeviceMemory {
+  int64_t constants_bytes = 0;  // weights
+  int64_t runs_bytes = 0;       // arenas and scratch of runs
+  int64_t peak_bytes = 0;
+};
+
+class Engine : public plan::Backend {
+ public:
+  virtual DeviceMemory memory() const = 0;
+  /// Kernels compiled or found in the cache so far, and the time that took.
+  virtual int kernels_loaded() const = 0;
+};
+
+/// Throws Driver, NotFound (no compiler) or Compile if a first small kernel does not compile, run and give the right
+/// result on the device.
+std::unique_ptr<Engine> make_engine(const EngineOptions& options);
+
+/// Runs a small kernel on the device, once a process. Throws as make_engine().
+void self_test(const std::shared_ptr<gpu::Device>& device);
+
+/// "AMD Instinct MI300X (gfx942, 304 compute units, 192 GiB)"
+std::string describe(const gpu::DeviceInfo& info);
+
+}  // namespace hf::engine
