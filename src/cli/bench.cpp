@@ -15,10 +15,11 @@ namespace {
 constexpr const char* kNotes =
     R"(Inputs are made up; the first extent is the batch, others that the model leaves open become 1, the sides of pictures
 224; --shape sets them. For each batch the model is loaded, run once, warmed up, and run for --time seconds and until
-its median is stable (at least 10 runs, fewer if they are very slow). Throughput is batch / median.)";
+its median is stable (at least 10 runs, fewer if they are very slow). Throughput is batch / median. On a GPU 'device ms' is the median of the device's own time, without the copies of
+inputs and outputs. --precision takes several: fp32,fp16.)";
 
 struct Flags {
-  std::string model, batch, precision = "fp32";
+  std::string model, batch;
   double seconds = 3;
   bool json = false, csv = false, markdown = false, profile = false;
   SessionFlags session;
@@ -29,7 +30,6 @@ bool read_flags(const Command& command, const Arguments& arguments, Flags& f) {
       {"MODEL", "", &f.model, "an ONNX file"},
       {"--batch", "N,...", &f.batch, "batch sizes, one row each; without it, 1 or what the model fixes"},
       {"--time", "S", &f.seconds, "seconds for each row", 0.001},
-      {"--precision", "P", &f.precision, "fp32 (others are not supported yet)"},
       {"--profile", "", &f.profile, "also the steps that take the most time"},
       {"--json", "", &f.json, "report as JSON"},
       {"--csv", "", &f.csv, "report as comma-separated values"},
@@ -38,8 +38,6 @@ bool read_flags(const Command& command, const Arguments& arguments, Flags& f) {
   add_session_options(options, f.session);
   if (!parse(command, options, arguments, kNotes)) return false;
   if (f.json + f.csv + f.markdown > 1) usage_error(command.name, "--json, --csv and --markdown exclude each other");
-  if (f.precision != "fp32")
-    fail(Code::Unsupported, "--precision '{}': only fp32 is supported on the cpu", f.precision);
   return true;
 }
 
@@ -72,12 +70,29 @@ int thread_count(const SessionFlags& flags, const std::string& device) {
   return std::atoi(device.c_str() + (before == device.npos ? 0 : before + 1));
 }
 
+// The device's own times, without copies and launches, until `seconds` are used.
+void time_device(const Session& session, const NamedTensors& inputs, double seconds, BenchRow& row) {
+  constexpr int kAtOnce = 20, kMost = 10000;
+  std::vector<double> samples;
+  Stopwatch all;
+  while (samples.empty() || (all.ms() < seconds * 1e3 && samples.size() < kMost))
+    for (double us : session.replay(inputs, kAtOnce)) samples.push_back(us / 1e3);
+  row.device_ms = describe(samples).median;
+  row.device_mib = static_cast<double>(session.memory().device_peak_bytes) / (1 << 20);
+}
+
 // One row; `batch` 0: what the shapes say.
-BenchRow bench(const Flags& f, int64_t batch, Progress& progress) {
+BenchRow bench(const Flags& f, const std::string& precision, int64_t batch, Progress& progress) {
   BenchRow row;
   reset_peak();
   Stopwatch load;
-  std::unique_ptr<Session> session = Session::open(f.model, f.session.options());
+  SessionFlags flags = f.session;
+  flags.precision = precision;
+  std::unique_ptr<Session> session = Session::open(f.model, flags.options());
+  row.device = session->device();
+  bool on_cpu = row.device.starts_with("cpu");
+  if (on_cpu && precision != "fp32")
+    fail(Code::Unsupported, "--precision '{}': only fp32 is supported on the cpu", precision);
   row.load_ms = load.ms();
   if (batch) check_batch(*session, batch);
   ShapeOverrides overrides = f.session.overrides();
@@ -95,8 +110,8 @@ BenchRow bench(const Flags& f, int64_t batch, Progress& progress) {
   row.runs = static_cast<int>(samples.size());
   row.throughput = static_cast<double>(row.batch) / row.latency.median * 1e3;
   row.peak_mib = peak_mib();
-  row.precision = f.precision;
-  row.device = session->device();
+  row.precision = precision;
+  if (!on_cpu) time_device(*session, inputs, f.seconds / 3, row);
   row.threads = thread_count(f.session, row.device);
   if (f.profile) session->profile(inputs, row.steps);
   return row;
@@ -122,6 +137,7 @@ const Column kColumns[] = {
     {"p99", latency_text<&Latency::p99>},
     {"std", latency_text<&Latency::std>},
     {"items/s", [](const BenchRow& r) { return fmt::format("{:.1f}", r.throughput); }},
+    {"device ms", [](const BenchRow& r) { return r.device_ms > 0 ? fmt::format("{:.3f}", r.device_ms) : "-"; }},
     {"runs", [](const BenchRow& r) { return fmt::format("{}", r.runs); }},
     {"first ms", [](const BenchRow& r) { return fmt::format("{:.1f}", r.first_ms); }},
     {"load ms", [](const BenchRow& r) { return fmt::format("{:.1f}", r.load_ms); }},
@@ -170,7 +186,8 @@ int bench_model(const Command& command, const Arguments& arguments) {
   if (!f.batch.empty()) batches = parse_counts("--batch", f.batch);
   Progress progress("measuring");
   BenchReport report{.model = f.model};
-  for (int64_t batch : batches) report.rows.push_back(bench(f, batch, progress));
+  for (const std::string& precision : parse_words(f.session.precision))
+    for (int64_t batch : batches) report.rows.push_back(bench(f, precision, batch, progress));
   progress.clear();
   report.device = report.rows[0].device;
 

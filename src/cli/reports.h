@@ -51,7 +51,8 @@ struct BenchRow {
   double throughput = 0;  // items a second
   int runs = 0;
   double first_ms = 0, load_ms = 0, peak_mib = 0;
-  std::vector<StepTime> steps;  // of one run, if asked for
+  double device_ms = 0, device_mib = 0;  // on a GPU: its own time of a run, the most of its memory
+  std::vector<StepTime> steps;           // of one run, if asked for
 };
 
 struct BenchReport {

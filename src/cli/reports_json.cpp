@@ -92,10 +92,10 @@ Json list_of(const Items& items) {
 }
 
 Json of(const BenchRow& r) {
-  Json json = {{"batch", r.batch},      {"precision", r.precision},    {"device", r.device},
-               {"threads", r.threads},  {"latency_ms", of(r.latency)}, {"throughput", r.throughput},
-               {"runs", r.runs},        {"first_ms", r.first_ms},      {"load_ms", r.load_ms},
-               {"peak_mib", r.peak_mib}};
+  Json json = {{"batch", r.batch},         {"precision", r.precision},        {"device", r.device},
+               {"threads", r.threads},     {"latency_ms", of(r.latency)},     {"throughput", r.throughput},
+               {"runs", r.runs},           {"first_ms", r.first_ms},          {"load_ms", r.load_ms},
+               {"device_ms", r.device_ms}, {"device_peak_mib", r.device_mib}, {"peak_mib", r.peak_mib}};
   if (!r.steps.empty()) json["profile"] = list_of(r.steps);
   return json;
 }

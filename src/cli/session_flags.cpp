@@ -30,10 +30,36 @@ int64_t parse_number(std::string_view option, const std::string& part, const std
   return value;
 }
 
+DType parse_precision(const std::string& text) {
+  for (auto [name, dtype] : {std::pair("fp32", DType::F32), {"fp16", DType::F16}, {"bf16", DType::BF16}})
+    if (text == name) return dtype;
+  fail(Code::InvalidArgument, "--precision '{}' is none of fp32, fp16, bf16", text);
+}
+
+int64_t parse_bytes(std::string_view option, const std::string& text) {
+  size_t unit = std::string_view("KMG").find(text.back());
+  int shift = unit == std::string_view::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+  std::string digits = shift ? text.substr(0, text.size() - 1) : text;
+  int64_t number = parse_number(option, digits, text, 1);
+  if (number > INT64_MAX >> shift) fail(Code::InvalidArgument, "{} '{}' is too large", option, text);
+  return number << shift;
+}
+
 }  // namespace
 
 void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool shapes) {
-  options.push_back({"--device", "DEVICE", &flags.device, "auto (the best one present) or cpu"});
+  options.push_back({"--device", "DEVICE", &flags.device,
+                     "auto (the first GPU, else the cpu), cpu, hip[:N], cuda[:N] or emu[:ARCH]"});
+  options.push_back({"--precision", "P", &flags.precision, "what a GPU stores float32 values as: fp32, fp16 or bf16"});
+  options.push_back({"--fallback",
+                     "error|warn|allow",
+                     &flags.fallback,
+                     "when a GPU leaves nodes to the cpu",
+                     0,
+                     {"error", "warn", "allow"}});
+  options.push_back({"--graph", "on|off", &flags.graphs, "record a GPU's work once and replay it", 0, {"on", "off"}});
+  options.push_back({"--memory-limit", "BYTES", &flags.memory_limit,
+                     "device memory that the session may hold (with K, M or G); default: all there is"});
   options.push_back(
       {"--threads", "N", &flags.threads, "threads of a run on the cpu; 0: HIPFORGE_THREADS, else one a physical core"});
   options.push_back({"--optimize", "all|none", &flags.optimize, "none: only what running needs", 0, {"all", "none"}});
@@ -51,6 +77,10 @@ SessionOptions SessionFlags::options() const {
   o.threads = threads ? threads : static_cast<int>(std::min<int64_t>(setting_number("threads"), kMostThreads));
   if (threads > kMostThreads)
     fail(Code::InvalidArgument, "--threads '{}': at most {} are handled", threads, kMostThreads);
+  o.precision = parse_precision(precision);
+  o.fallback = fallback == "error" ? Fallback::Error : fallback == "allow" ? Fallback::Allow : Fallback::Warn;
+  o.graphs = graphs == "on";
+  if (!memory_limit.empty()) o.memory_limit = parse_bytes("--memory-limit", memory_limit);
   o.optimize = optimize == "all";
   if (!disable.empty())
     for (const std::string& name : split(disable, ',')) o.disable_passes.insert(name);
@@ -81,6 +111,8 @@ std::pair<std::string, std::string> split_pair(std::string_view option, const st
     fail(Code::InvalidArgument, "{} '{}' is not of the form NAME=VALUE", option, text);
   return {text.substr(0, at), text.substr(at + 1)};
 }
+
+std::vector<std::string> parse_words(const std::string& text) { return split(text, ','); }
 
 std::vector<int64_t> parse_counts(std::string_view option, const std::string& text) {
   std::vector<int64_t> counts;

@@ -6,7 +6,7 @@
 namespace hf::cli {
 
 struct SessionFlags {
-  std::string device = "auto";
+  std::string device = "auto", precision = "fp32", fallback = "warn", graphs = "on", memory_limit;
   int threads = 0;
   std::string optimize = "all";
   std::string disable;  // names with commas between
@@ -22,6 +22,9 @@ void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool
 
 /// "NAME=VALUE" split at its first '='; `option` is for messages. Throws InvalidArgument if either side is empty.
 std::pair<std::string, std::string> split_pair(std::string_view option, const std::string& text);
+
+/// "fp32,fp16" as words.
+std::vector<std::string> parse_words(const std::string& text);
 
 /// "1,8" as numbers of at least 1. Throws InvalidArgument.
 std::vector<int64_t> parse_counts(std::string_view option, const std::string& text);

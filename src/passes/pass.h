@@ -16,6 +16,7 @@ struct PassOptions {
   std::set<std::string> disable;  // names of passes to skip
   std::string dump_dir;           // the graph before, and after each pass that changed it, as text; empty: no dump
   std::string stop_after;         // name of the last pass to run; empty: all
+  bool gpu = false;               // for a session with a GPU: passes that only pay there
   bool verify = false;            // check the IR's invariants after each pass
   int64_t max_folded_bytes = int64_t{1} << 30;  // by how much one sweep of folding may let the constants grow
 };

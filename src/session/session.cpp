@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <mutex>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "cpu/backend.h"
+#include "engine/engine.h"
 #include "load/model.h"
 #include "passes/pass.h"
 #include "plan/executor.h"
@@ -19,18 +21,24 @@ struct Session::State {
   SessionOptions options;
   std::vector<Port> inputs, outputs;
   std::unique_ptr<plan::Backend> cpu;
+  std::shared_ptr<gpu::Device> device;  // null: the cpu alone
+  std::unique_ptr<engine::Engine> gpu;
+  std::string device_text;
+  std::mutex reported_mutex;
+  std::set<std::string> reported;  // nodes left to the cpu
   std::unique_ptr<plan::Executor> executor;
   std::atomic<int> plans_dumped{0};
 };
 
 namespace {
 
-passes::PassOptions pass_options(const SessionOptions& o) {
+passes::PassOptions pass_options(const SessionOptions& o, bool gpu) {
   passes::PassOptions p;
   p.optimize = o.optimize;
   p.disable = o.disable_passes;
   p.dump_dir = o.dump_passes;
   p.verify = o.verify_passes;
+  p.gpu = gpu;
   return p;
 }
 
@@ -49,9 +57,56 @@ void check_pass_names(const SessionOptions& o) {
 void check_device(const std::string& device) {
   if (device == "auto" || device == "cpu") return;
   std::string kind = device.substr(0, device.find(':'));
-  if (kind == "hip" || kind == "cuda" || kind == "emu")
-    fail(Code::Unsupported, "device '{}': this build of hipforge has no {} backend; use --device cpu", device, kind);
+  if (kind == "hip" || kind == "cuda" || kind == "emu") return;
   fail(Code::InvalidArgument, "device '{}' is none of auto, cpu, hip, cuda, emu", device);
+}
+
+// The first GPU there is that works, or null. What stands against one that is there is said.
+std::shared_ptr<gpu::Device> find_device(std::string& text) {
+  for (const char* driver : {"hip", "cuda"}) {
+    try {
+      auto device = gpu::open_device(driver);
+      engine::self_test(device);
+      text = fmt::format("{}:0", driver);
+      return device;
+    } catch (const Error& e) {
+      if (e.code() == Code::NotFound)
+        log::debug("session", "no {} device: {}", driver, e.what());
+      else
+        log::warn("session", "the {} device is not used: {}", driver, e.what());
+    }
+  }
+  return nullptr;
+}
+
+void open_device(const SessionOptions& o, std::shared_ptr<gpu::Device>& device, std::string& text) {
+  check_device(o.device);
+  if (o.device == "cpu") return;
+  if (o.device == "auto") {
+    device = find_device(text);
+    return;
+  }
+  device = gpu::open_device(o.device);
+  text = o.device == "hip" || o.device == "cuda" ? o.device + ":0" : o.device;
+}
+
+// Says which nodes of a plan the GPU left to the cpu, each once a session.
+void report_fallback(const plan::Plan& plan, Fallback fallback, std::mutex& mutex, std::set<std::string>& reported) {
+  if (fallback == Fallback::Allow) return;
+  std::string first;
+  int count = 0;
+  std::lock_guard lock(mutex);
+  for (const plan::Placement& p : plan.placements) {
+    if (p.backend != "cpu" || !reported.insert(p.op + "/" + p.node).second) continue;
+    if (++count <= 3) first += fmt::format("{}'{}' ({}: {})", count == 1 ? "" : ", ", p.node, p.op, p.reason);
+  }
+  if (!count) return;
+  std::string more = count > 3 ? fmt::format(" and {} more (hipforge inspect shows all)", count - 3) : "";
+  if (fallback == Fallback::Error)
+    fail(Code::Unsupported,
+         "the device does not take {} of the nodes: {}{}; --fallback warn or allow runs them on the cpu", count, first,
+         more);
+  log::warn("session", "{} node{} run on the cpu: {}{}", count, count == 1 ? "" : "s", first, more);
 }
 
 std::string declared(const Port& p) { return fmt::format("{} {}", name(p.dtype), p.shape.text()); }
@@ -133,10 +188,10 @@ std::unique_ptr<Session> Session::open_bytes(std::span<const std::byte> bytes, c
 }
 
 std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& options) {
-  check_device(options.device);
   check_pass_names(options);
   auto state = std::make_unique<State>();
   State* s = state.get();
+  open_device(options, s->device, s->device_text);
   s->model = std::move(model);
   s->options = options;
   ir::Graph& g = *s->model.graph;
@@ -147,7 +202,7 @@ std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& op
   }
   std::vector<std::string> output_names;
   for (const ir::Value* v : g.outputs()) output_names.push_back(v->name);
-  passes::PassOptions at_load = pass_options(options);
+  passes::PassOptions at_load = pass_options(options, s->device != nullptr);
   if (!at_load.dump_dir.empty()) at_load.dump_dir += "/load";
   passes::run_pipeline(g, passes::Stage::Load, at_load);
   for (size_t i = 0; i < output_names.size(); ++i)
@@ -158,13 +213,22 @@ std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& op
   s->cpu = cpu::make_cpu_backend(cpu_options);
   plan::ExecutorOptions e;
   e.backends = {s->cpu.get()};
+  if (s->device) {
+    s->gpu = engine::make_engine({.device = s->device,
+                                  .name = s->device_text,
+                                  .precision = options.precision,
+                                  .graphs = options.graphs,
+                                  .memory_limit = options.memory_limit});
+    e.backends.insert(e.backends.begin(), s->gpu.get());
+  }
   e.max_plans = options.max_plans;
   e.specialize = [s](ir::Graph& graph) {
-    passes::PassOptions p = pass_options(s->options);
+    passes::PassOptions p = pass_options(s->options, s->device != nullptr);
     if (!p.dump_dir.empty()) p.dump_dir += fmt::format("/plan{}", s->plans_dumped.load());
     passes::run_pipeline(graph, passes::Stage::Plan, p);
   };
   e.on_plan = [s](const plan::Plan& plan) {
+    if (s->device) report_fallback(plan, s->options.fallback, s->reported_mutex, s->reported);
     int index = s->plans_dumped++;
     if (s->options.dump_plan.empty()) return;
     std::filesystem::create_directories(s->options.dump_plan);
@@ -177,7 +241,10 @@ std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& op
 const std::vector<Port>& Session::inputs() const { return state_->inputs; }
 const std::vector<Port>& Session::outputs() const { return state_->outputs; }
 const ir::Model& Session::model() const { return state_->model; }
-std::string Session::device() const { return cpu::describe(*state_->cpu); }
+std::string Session::device() const {
+  if (!state_->device) return cpu::describe(*state_->cpu);
+  return fmt::format("{} {}", state_->device_text, engine::describe(state_->device->info()));
+}
 
 std::vector<Tensor> Session::run(const NamedTensors& inputs, std::span<const std::string> outputs) const {
   std::vector<size_t> wanted = chosen(state_->outputs, outputs);
@@ -186,6 +253,10 @@ std::vector<Tensor> Session::run(const NamedTensors& inputs, std::span<const std
   std::vector<Tensor> picked;
   for (size_t i : wanted) picked.push_back(results[i]);
   return picked;
+}
+
+std::vector<double> Session::replay(const NamedTensors& inputs, int count) const {
+  return state_->executor->replay(ordered(*state_->model.graph, state_->inputs, inputs), count);
 }
 
 std::vector<Tensor> Session::profile(const NamedTensors& inputs, std::vector<StepTime>& steps) const {
@@ -202,6 +273,12 @@ MemoryReport Session::memory() const {
   for (const auto& v : state_->model.graph->values())
     if (v->is_constant()) r.weights_bytes += v->constant.size_bytes();
   r.arena_bytes = state_->executor->arena_bytes();
+  if (state_->gpu) {
+    engine::DeviceMemory m = state_->gpu->memory();
+    r.device_weights_bytes = m.constants_bytes;
+    r.device_arena_bytes = m.runs_bytes;
+    r.device_peak_bytes = m.peak_bytes;
+  }
   return r;
 }
 

@@ -14,10 +14,22 @@
 
 namespace hf {
 
+enum class Fallback : uint8_t { Error, Warn, Allow };
+
 struct SessionOptions {
-  /// "auto" (the best device present; today the cpu) or "cpu". InvalidArgument for a name that is none, Unsupported for
-  /// one that this build has no backend for.
+  /// "auto" (the first GPU of hip or cuda, else the cpu), "cpu", "hip[:N]", "cuda[:N]" or "emu[:ARCH]" (kernels of the
+  /// GPU on the host, for tests). InvalidArgument for a name that is none, NotFound with all that was tried for a
+  /// device that is not there.
   std::string device = "auto";
+  /// What float32 values are stored as on a GPU: F32, F16 or BF16. Arithmetic is float32 but for the products of
+  /// matrices and convolutions; inputs and outputs keep their types. The cpu computes in F32 whatever this says.
+  DType precision = DType::F32;
+  /// What happens when a GPU leaves nodes to the cpu: Unsupported naming them, a warning once, or nothing.
+  Fallback fallback = Fallback::Warn;
+  /// Record the GPU's work once and replay it.
+  bool graphs = true;
+  /// Bytes of device memory that the session may hold; 0: all there is. OutOfMemory beyond it.
+  int64_t memory_limit = 0;
   /// Threads of a run on the cpu; 0: as many as there are physical cores that this process may use.
   int threads = 0;
   /// False: only what running needs (shape inference and shape arithmetic).
@@ -50,7 +62,9 @@ struct StepTime {
 
 struct MemoryReport {
   int64_t weights_bytes = 0;  // constants of the model
-  int64_t arena_bytes = 0;    // of all plans' arenas that exist now
+  int64_t arena_bytes = 0;    // of all plans' arenas that exist now, on the host
+  // On the GPU, zero without one: weights, the arenas of runs, and the most there was at once.
+  int64_t device_weights_bytes = 0, device_arena_bytes = 0, device_peak_bytes = 0;
 };
 
 /// Thread-safe: run() may be called from several threads at once; runs of the same shapes share a plan.
@@ -65,13 +79,16 @@ class Session {
   const std::vector<Port>& outputs() const;
   /// The model as loaded and prepared (the graph after the load-time passes).
   const ir::Model& model() const;
-  /// The device in words: "cpu (2 threads, avx512_core)".
+  /// The device in words: "cpu (2 threads, avx512_core)", "hip:0 AMD Instinct MI300X (gfx942, ...)".
   std::string device() const;
 
   /// Runs the model. Every input without a default must be given. Returns the outputs named (all when none are), in
   /// that order. Throws InvalidArgument for a missing input, a wrong dtype, rank or extent, NotFound for an unknown
   /// name.
   std::vector<Tensor> run(const NamedTensors& inputs, std::span<const std::string> outputs = {}) const;
+  /// Runs once, then lets the GPU repeat its part `count` times, without copies to and from the host: its times in
+  /// microseconds. Zeros on the cpu. Errors as run().
+  std::vector<double> replay(const NamedTensors& inputs, int count) const;
   /// The same, with the time of each step.
   std::vector<Tensor> profile(const NamedTensors& inputs, std::vector<StepTime>& steps) const;
 
