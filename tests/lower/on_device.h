@@ -51,8 +51,8 @@ inline void check_on_device(OpCase c, const OnDevice& how = {}) {
   ir::Node* n = g.add_node(c.op, values, static_cast<int>(c.expected.size()), nullptr, c.domain);
   n->name = c.name;
   n->attrs = c.attrs;
-  bind(g, *n, c.opset);
-  infer_node(*n);
+  ops::bind(g, *n, c.opset);
+  ops::infer_node(*n);
   for (const Tensor& t : how.epilogue_operands) {
     operands.push_back(g.add_input(fmt::format("e{}", operands.size()), t.dtype(), t.dims()));
     given.push_back(t);
