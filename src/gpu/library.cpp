@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
@@ -63,7 +64,9 @@ Library Library::open(const LibrarySearch& search) {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       const char* error = dlerror();
-      tried += fmt::format("{}'{}' ({})", tried.empty() ? "" : ", ", path, error ? error : "no reason given");
+      tried += fmt::format("{}'{}'", tried.empty() ? "" : ", ", path);
+      // That a name is not there is what most of them say: only other reasons are worth the space.
+      if (error && !std::strstr(error, "No such file")) tried += fmt::format(" ({})", error);
     }
     return handle;
   };

@@ -47,7 +47,7 @@ const BadCall kBadCalls[] = {
     {"run MODEL --dump graph /tmp", 2, "'graph'"},
     {"run MODEL --dump plan", 2, "--dump"},
     {"run MODEL --device nosuch", 2, "'nosuch'"},
-    {"run MODEL --device hip", 4, "--device cpu"},
+    {"run MODEL --device emu:x", 5, "'x'"},
     {"run MODEL --output-dir MODEL", 6, "cannot be made"},
     {"run MODEL --log loud", 2, "'loud'"},
     {"bench MODEL --batch 0", 2, "at least 1"},
