@@ -99,8 +99,13 @@ Candidates batched_gemm(const BatchedGemmProblem& p, const Target& target) {
   // Large tiles where there are enough of them to fill the device.
   int64_t large = (p.m + 127) / 128 * ((p.n + 127) / 128) * p.batches();
   bool enough = large >= target.compute_units && p.m > 64 && p.n > 64;
-  all.push_back(gemm::fma(p, enough ? 128 : 64));
-  all.push_back(gemm::fma(p, enough ? 64 : 128));
+  if (gemm::takes_matrix(p)) {
+    all.push_back(gemm::matrix(p, enough, target));
+    all.push_back(gemm::matrix(p, !enough, target));
+  } else {
+    all.push_back(gemm::fma(p, enough ? 128 : 64));
+    all.push_back(gemm::fma(p, enough ? 64 : 128));
+  }
   return all;
 }
 

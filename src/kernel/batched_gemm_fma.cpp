@@ -46,7 +46,7 @@ DEV void read4(const float* from, float* v) {
   v[0] = as_float(x.x); v[1] = as_float(x.y); v[2] = as_float(x.z); v[3] = as_float(x.w);
 }
 
-KERNEL(HF_THREADS, 2) batched_gemm(const ta::type* a, const tb::type* b, tout::type* out, int m$(parameters)) {
+KERNEL(HF_THREADS, HF_TILE == 128 ? 1 : 2) batched_gemm(const ta::type* a, const tb::type* b, tout::type* out, int m$(parameters)) {
   LDS(lds, 2 * 2 * DEPTH * PITCH * 4);
   operands with = {$(operands)};
   const int tiles_n = (HF_N + TILE - 1) / TILE, tiles_m = (m + TILE - 1) / TILE;

@@ -16,6 +16,9 @@ int vector_along(int64_t extent, std::initializer_list<int64_t> strides, int mos
 
 /// Tiles by fused multiply-add; takes everything.
 KernelSpec fma(const BatchedGemmProblem& p, int tile);
+/// Tiles by matrix instructions, of 128 x 128 or of 64 x 64: operands of one 16-bit type.
+bool takes_matrix(const BatchedGemmProblem& p);
+KernelSpec matrix(const BatchedGemmProblem& p, bool large, const Target& target);
 /// At most 16 rows.
 bool takes_skinny(const BatchedGemmProblem& p);
 KernelSpec skinny(const BatchedGemmProblem& p, const Target& target);

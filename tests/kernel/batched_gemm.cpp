@@ -2,6 +2,7 @@
 #include "kernel/batched_gemm.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "kernel/run.h"
 
