@@ -5,6 +5,7 @@ namespace hf::lower {
 namespace {
 
 constexpr Row kRows[] = {
+    {"Conv", "", "depthwise", lower_depthwise, true},
     {"Identity", "", "alias", lower_alias},
 };
 

@@ -4,6 +4,7 @@
 
 namespace hf::lower {
 
-Answer lower_alias(const Request& r);  // alias.cpp: operators that change extents only
+Answer lower_alias(const Request& r);      // alias.cpp: operators that change extents only
+Answer lower_depthwise(const Request& r);  // depthwise.cpp
 
 }  // namespace hf::lower

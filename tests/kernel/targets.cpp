@@ -1,4 +1,6 @@
 // Every kernel compiles for every target that a compiler on this machine knows; no device is needed.
+#include "kernel/targets.h"
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -43,6 +45,7 @@ Candidates all_kernels(const Target& target) {
   add(softmax({.rows = 10, .cols = 20, .inner = 400}, target));
   add(row_norm({.rows = 9, .cols = 9001, .kind = RowNorm::Rms, .scale = true, .mean = true, .inverse = true}, target));
   for (Candidates& c : row_norm_split({.rows = 9, .cols = 90000, .in = Element::F16}, target)) add(std::move(c));
+  for (KernelList list : kernel_lists()) add(list(target));
   return all;
 }
 
