@@ -4,7 +4,7 @@
 
 namespace hf::kernel {
 
-/// Goes after epilogue_text(). Defines
+/// Goes after vector_epilogue_text(). Defines
 ///   pieces<N, T>::load(p, keep, v), store(p, v)   N elements, a power of two, to which p is aligned: one access of up
 ///                                                 to 16 bytes, or several. keep: ~0, or 0 for zeros
 ///   finish(v, y, row, c HF_EPI_ARGS)              epilogue and store of N channels from c on at position `row`, where

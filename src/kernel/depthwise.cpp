@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "kernel/channel_vectors.h"
-#include "kernel/epilogue.h"
+#include "kernel/vector_epilogue.h"
 
 namespace hf::kernel {
 namespace {
@@ -208,7 +208,7 @@ KernelSpec make(const DepthwiseProblem& p, const Tile& t, const char* text) {
   KernelSpec spec{
       .family = "depthwise",
       .variant = t.variant,
-      .source = epilogue_text(p.epilogue) + std::string(kChannelVectors) + kCommon + text,
+      .source = vector_epilogue_text(p.epilogue) + std::string(kChannelVectors) + kCommon + text,
       .entry = "depthwise",
       .defines = defines_of(p, t),
       .grid = {blocks_for(threads, kThreads), 1, 1},

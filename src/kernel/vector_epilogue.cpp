@@ -1,5 +1,5 @@
 // Epilogues as text of kernels.
-#include "kernel/epilogue.h"
+#include "kernel/vector_epilogue.h"
 
 #include <fmt/core.h>
 
@@ -30,7 +30,7 @@ std::string_view element_name(Element type) {
   return type == Element::F32 ? "HF_F32" : type == Element::F16 ? "HF_F16" : "HF_BF16";
 }
 
-std::string epilogue_text(const Epilogue& e) {
+std::string vector_epilogue_text(const Epilogue& e) {
   std::string parameters, arguments, loads, values;
   for (size_t k = 0; k < e.operands.size(); ++k) {
     const Operand& o = e.operands[k];
@@ -47,11 +47,6 @@ std::string epilogue_text(const Epilogue& e) {
   if (!e.identity())
     text += loads + fmt::format("  for (int i = 0; i < N; i++) v[i] = epilogue_value(v[i]{});\n", values);
   return text + "}\n";
-}
-
-void add_operands(KernelSpec& spec, const Epilogue& e, int own_inputs) {
-  for (size_t k = 0; k < e.operands.size(); ++k)
-    spec.arguments.push_back(Argument::input(own_inputs + static_cast<int>(k)));
 }
 
 }  // namespace hf::kernel

@@ -1,6 +1,6 @@
-// Epilogues inside kernels: the text that a family puts in front of its own, and the arguments that go with it.
+// Epilogues of kernels that finish several columns at once (epilogue_text.h: one at a time).
 #pragma once
-#include "kernel/expression.h"
+#include "kernel/epilogue_text.h"
 
 namespace hf::kernel {
 
@@ -11,10 +11,7 @@ namespace hf::kernel {
 ///                   v, the values at columns [column, column + N) of a row, becomes the result. `column` is a multiple
 ///                   of N and less than `columns`, beyond which no operand is read.
 /// Both macros are empty, and epilogue() does nothing, for the identity.
-std::string epilogue_text(const Epilogue& epilogue);
-
-/// Appends the operands' arguments to those of the kernel, which has `own_inputs` inputs of its own.
-void add_operands(KernelSpec& spec, const Epilogue& epilogue, int own_inputs);
+std::string vector_epilogue_text(const Epilogue& epilogue);
 
 /// What the numbers of an epilogue are called in text: "HF_F16".
 std::string_view element_name(Element type);
