@@ -6,7 +6,10 @@ namespace {
 
 constexpr Row kRows[] = {
     {"Conv", "", "depthwise", lower_depthwise, true},
+    {"FusedMatMul", "com.microsoft", "batched gemm", lower_matmul, true},
+    {"Gemm", "", "batched gemm", lower_gemm, true},
     {"Identity", "", "alias", lower_alias},
+    {"MatMul", "", "batched gemm", lower_matmul, true},
 };
 
 }  // namespace

@@ -6,5 +6,7 @@ namespace hf::lower {
 
 Answer lower_alias(const Request& r);      // alias.cpp: operators that change extents only
 Answer lower_depthwise(const Request& r);  // depthwise.cpp
+Answer lower_gemm(const Request& r);       // matmul.cpp: products of two run-time operands
+Answer lower_matmul(const Request& r);
 
 }  // namespace hf::lower
