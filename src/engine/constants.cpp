@@ -38,7 +38,7 @@ std::vector<std::byte> channels_last(const Tensor& t, int64_t pitch) {
 }  // namespace
 
 Constants::Constants(std::shared_ptr<gpu::Device> device, std::shared_ptr<MemoryBook> book)
-    : device_(std::move(device)), book_(std::move(book)), stream_(device_) {}
+    : device_(std::move(device)), book_(std::move(book)), pool_(ConstantPool::of(device_)), stream_(device_) {}
 
 std::shared_ptr<void> Constants::upload(const void* bytes, int64_t count) {
   auto memory = book_->allocate(count, "a constant", &DeviceMemory::constants_bytes);
@@ -47,30 +47,36 @@ std::shared_ptr<void> Constants::upload(const void* bytes, int64_t count) {
   return memory;
 }
 
-std::shared_ptr<const void> Constants::place(const Tensor& tensor, const lower::DeviceLayout& layout) {
-  std::string key = key_of({&tensor, 1}) + layout.text();
+std::shared_ptr<const void> Constants::get(const std::string& name, std::span<const Tensor> of,
+                                           const std::function<std::shared_ptr<const void>()>& make) {
+  std::string key = name + "|" + key_of(of);
   if (auto it = entries_.find(key); it != entries_.end()) return it->second.data;
-  Tensor stored = in_dtype(tensor, layout.stored);
-  std::shared_ptr<const void> data;
-  if (layout.channels_last()) {
-    std::vector<std::byte> bytes = channels_last(stored, layout.pitch);
-    data = upload(bytes.data(), static_cast<int64_t>(bytes.size()));
-  } else {
-    data = upload(stored.raw(), stored.size_bytes());
+  std::string content = name + "|" + content_key(of);
+  std::shared_ptr<const void> data = pool_->find(content);
+  if (!data) {
+    data = make();
+    pool_->add(content, data);
   }
-  entries_[key] = {{tensor}, data};
+  entries_[key] = {{of.begin(), of.end()}, data};
   return data;
+}
+
+std::shared_ptr<const void> Constants::place(const Tensor& tensor, const lower::DeviceLayout& layout) {
+  return get(layout.text(), {&tensor, 1}, [&]() -> std::shared_ptr<const void> {
+    Tensor stored = in_dtype(tensor, layout.stored);
+    if (!layout.channels_last()) return upload(stored.raw(), stored.size_bytes());
+    std::vector<std::byte> bytes = channels_last(stored, layout.pitch);
+    return upload(bytes.data(), static_cast<int64_t>(bytes.size()));
+  });
 }
 
 std::shared_ptr<const void> Constants::pack(const lower::Packing& packing, std::span<const Tensor> inputs,
                                             const KernelStore& kernels) {
-  std::string key = packing.key + "|" + key_of(inputs);
-  if (auto it = entries_.find(key); it != entries_.end()) return it->second.data;
-  std::shared_ptr<const void> data;
-  if (packing.host) {
-    std::vector<std::byte> bytes = packing.host();
-    data = upload(bytes.data(), static_cast<int64_t>(bytes.size()));
-  } else {
+  return get(packing.key, inputs, [&]() -> std::shared_ptr<const void> {
+    if (packing.host) {
+      std::vector<std::byte> bytes = packing.host();
+      return upload(bytes.data(), static_cast<int64_t>(bytes.size()));
+    }
     std::vector<std::shared_ptr<void>> sources;
     std::vector<void*> in;
     for (const Tensor& t : inputs) {
@@ -82,10 +88,8 @@ std::shared_ptr<const void> Constants::pack(const lower::Packing& packing, std::
     gpu::LoadedKernel(kernels.get(packing.kernel), packing.kernel)
         .launch(stream_, {.inputs = in, .outputs = {&out, 1}});
     stream_.synchronize();
-    data = memory;
-  }
-  entries_[key] = {{inputs.begin(), inputs.end()}, data};
-  return data;
+    return memory;
+  });
 }
 
 }  // namespace hf::engine

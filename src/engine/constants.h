@@ -1,7 +1,9 @@
-// Constants on the device: uploaded, and packed, once a session.
+// Constants on the device: uploaded and packed once, whatever number of nodes, plans and sessions want them.
 #pragma once
+#include <functional>
 #include <map>
 
+#include "engine/constant_pool.h"
 #include "engine/kernel_store.h"
 #include "engine/memory.h"
 #include "lower/lowering.h"
@@ -25,9 +27,13 @@ class Constants {
     std::shared_ptr<const void> data;
   };
   std::shared_ptr<void> upload(const void* bytes, int64_t count);
+  /// The data of this name and these constants: this session's, another's, or what `make` makes.
+  std::shared_ptr<const void> get(const std::string& name, std::span<const Tensor> of,
+                                  const std::function<std::shared_ptr<const void>()>& make);
 
   std::shared_ptr<gpu::Device> device_;
   std::shared_ptr<MemoryBook> book_;
+  std::shared_ptr<ConstantPool> pool_;
   gpu::Stream stream_;
   std::map<std::string, Entry> entries_;
 };

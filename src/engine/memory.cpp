@@ -1,6 +1,8 @@
 // Device memory with accounting and a limit.
 #include "engine/memory.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace hf::engine {

@@ -1,6 +1,8 @@
 // A lowered node as a kernel of a plan.
 #include "engine/node_kernel.h"
 
+#include <algorithm>
+
 #include "engine/device_run.h"
 
 namespace hf::engine {

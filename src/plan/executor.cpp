@@ -289,6 +289,24 @@ class Executor::StepRunner {
   std::vector<void*> out_;
 };
 
+Executor::RunMemory Executor::take_memory(Entry& entry) {
+  try {
+    return entry.take_arena();
+  } catch (const Error& e) {
+    if (e.code() != Code::OutOfMemory) throw;
+  }
+  // What runs of other shapes left for the next run of theirs goes first.
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& other : entries_) {
+      std::lock_guard entry_lock(other->mutex);
+      other->arena_count -= static_cast<int64_t>(other->arenas.size());
+      other->arenas.clear();
+    }
+  }
+  return entry.take_arena();
+}
+
 std::vector<Tensor> Executor::run_entry(Entry& entry, std::span<const Tensor> inputs, Observer* observer,
                                         std::vector<double>* replays) {
   const Plan& plan = *entry.plan;
@@ -297,7 +315,7 @@ std::vector<Tensor> Executor::run_entry(Entry& entry, std::span<const Tensor> in
     Entry& entry;
     RunMemory memory;
     ~Lease() { entry.give_arena(std::move(memory)); }
-  } lease{entry, entry.take_arena()};
+  } lease{entry, take_memory(entry)};
   auto* arena = static_cast<std::byte*>(lease.memory.arena.get());
 
   std::vector<Tensor> outputs(plan.outputs.size());

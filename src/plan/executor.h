@@ -56,6 +56,7 @@ class Executor {
   std::shared_ptr<Entry> entry_for(std::span<const Tensor> inputs, bool as_subgraph);
   std::vector<Tensor> run_entry(Entry& entry, std::span<const Tensor> inputs, Observer* observer,
                                 std::vector<double>* replays = nullptr);
+  RunMemory take_memory(Entry& entry);
   std::vector<Tensor> run_unplanned(std::span<const Tensor> inputs);
   std::vector<Tensor> run_as_subgraph(std::span<const Tensor> inputs);
   Executor& child(const ir::Graph& graph);

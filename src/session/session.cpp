@@ -61,11 +61,22 @@ void check_device(const std::string& device) {
   fail(Code::InvalidArgument, "device '{}' is none of auto, cpu, hip, cuda, emu", device);
 }
 
+// Sessions of one device share its handle, and through it their constants.
+std::shared_ptr<gpu::Device> shared_device(const std::string& text) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<gpu::Device>> devices;
+  std::string key = text == "hip" || text == "cuda" ? text + ":0" : text;
+  std::lock_guard lock(mutex);
+  auto device = devices[key].lock();
+  if (!device) devices[key] = device = gpu::open_device(text);
+  return device;
+}
+
 // The first GPU there is that works, or null. What stands against one that is there is said.
 std::shared_ptr<gpu::Device> find_device(std::string& text) {
   for (const char* driver : {"hip", "cuda"}) {
     try {
-      auto device = gpu::open_device(driver);
+      auto device = shared_device(driver);
       engine::self_test(device);
       text = fmt::format("{}:0", driver);
       return device;
@@ -86,7 +97,7 @@ void open_device(const SessionOptions& o, std::shared_ptr<gpu::Device>& device, 
     device = find_device(text);
     return;
   }
-  device = gpu::open_device(o.device);
+  device = shared_device(o.device);
   text = o.device == "hip" || o.device == "cuda" ? o.device + ":0" : o.device;
 }
 
