@@ -214,7 +214,7 @@ KernelSpec make(const DepthwiseProblem& p, const Tile& t, const char* text) {
       .grid = {blocks_for(threads, kThreads), 1, 1},
       .block = {kThreads, 1, 1},
       .arguments = {Argument::input(0), Argument::packed(0), Argument::output(0), Argument::int32(p.batch)}};
-  add_operands(spec, p.epilogue, 1);
+  add_operands(spec, p.epilogue, p.inputs);
   return spec;
 }
 

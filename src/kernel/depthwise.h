@@ -11,6 +11,7 @@ struct DepthwiseProblem {
   SpatialAxis axes[2];                  // height, width
   int64_t in_pitch = 0, out_pitch = 0;  // elements from one position to the next, multiples of 8
   Element in = Element::F32, out = Element::F32;
+  int inputs = 1;     // the epilogue's operands are inputs from here on
   Epilogue epilogue;  // over [positions, filters]
 
   int64_t filters() const { return channels * multiplier; }

@@ -47,6 +47,7 @@ Answer lower_depthwise(const Request& r) {
                              .out_pitch = channel_pitch(w[0]),
                              .in = element_of(r.stored_input(0)),
                              .out = element_of(r.stored_output()),
+                             .inputs = r.node.own_inputs(),
                              .epilogue = std::get<kernel::Epilogue>(epilogue)};
   l.launches = {kernel::depthwise(p, r.target)};
   l.packings = {{.host = [w = *weights, b = bias ? *bias : Tensor(),

@@ -6,6 +6,8 @@ namespace {
 
 constexpr Row kRows[] = {
     {"Conv", "", "depthwise", lower_depthwise, true},
+    {"Conv", "", "direct", lower_direct_conv, true},
+    {"ConvTranspose", "", "direct", lower_direct_conv_transpose, true},
     {"FusedMatMul", "com.microsoft", "batched gemm", lower_matmul, true},
     {"Gemm", "", "batched gemm", lower_gemm, true},
     {"Identity", "", "alias", lower_alias},

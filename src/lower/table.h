@@ -8,5 +8,8 @@ Answer lower_alias(const Request& r);      // alias.cpp: operators that change e
 Answer lower_depthwise(const Request& r);  // depthwise.cpp
 Answer lower_gemm(const Request& r);       // matmul.cpp: products of two run-time operands
 Answer lower_matmul(const Request& r);
+// direct_conv.cpp
+Answer lower_direct_conv(const Request& r);
+Answer lower_direct_conv_transpose(const Request& r);
 
 }  // namespace hf::lower
