@@ -68,6 +68,8 @@ bool fold_pad(ir::Graph& g, const PassOptions&);
 bool fold_affine(ir::Graph& g, const PassOptions&);
 /// Chains of nodes that spell Gelu, Swish, HardSwish and LayerNormalization become these.
 bool recognize(ir::Graph& g, const PassOptions&);
+/// For a GPU: Transpose from channels-last to channels-first goes behind the elementwise nodes that follow it.
+bool sink_transposes(ir::Graph& g, const PassOptions&);
 /// Elementwise nodes that follow a convolution or matrix product become its epilogue.
 bool fuse_epilogues(ir::Graph& g, const PassOptions&);
 /// Trees of elementwise nodes become one Pointwise node.

@@ -66,13 +66,14 @@ inline std::vector<Tensor> evaluate_graph(const ir::Graph& g, const std::vector<
 }
 
 /// Runs the whole pipeline on a copy, expects the same results (relative to the largest), and returns the copy.
-inline std::unique_ptr<ir::Graph> optimized(TestGraph& t, double tolerance = 1e-5) {
+inline std::unique_ptr<ir::Graph> optimized(TestGraph& t, double tolerance = 1e-5, bool gpu = false) {
   std::vector<Tensor> inputs;
   for (const ir::Value* v : t.graph->inputs()) inputs.push_back(t.random(v->shape.get()));
   std::vector<Tensor> wanted = evaluate_graph(*t.graph, inputs);
   std::unique_ptr<ir::Graph> g = t.graph->clone();
   passes::PassOptions options;
   options.verify = true;
+  options.gpu = gpu;
   passes::run_pipeline(*g, passes::Stage::Plan, options);
   std::string once = ir::to_text(*g);
   std::vector<Tensor> got = evaluate_graph(*g, inputs);
