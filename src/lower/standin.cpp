@@ -11,7 +11,4 @@ Answer lower_node(const Request& r) {
   }
   return Refusal{why.empty() ? "no kernel" : why};
 }
-kernel::Candidates convert_layout(const DeviceLayout& from, const DeviceLayout&, const kernel::Target&) {
-  fail(Code::Unsupported, "not yet {}", from.text());
-}
 }  // namespace hf::lower
