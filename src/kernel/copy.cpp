@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 
 #include "base/error.h"
 #include "kernel/cells.h"
@@ -154,7 +154,7 @@ KernelSpec make(const CopyProblem& p, const std::vector<CopyAxis>& axes) {
       .defines = {"HF_FROM=" + source_cell(p), "HF_TO=" + target_cell(p), fmt::format("HF_THREADS={}", kCopyThreads),
                   fmt::format("HF_VEC={}", vec), fmt::format("HF_WIDE={}", int{wide}), "HF_INNER=" + number(inner.from),
                   fmt::format("HF_OFFSET={}", big ? "i64" : "int"), fmt::format("HF_COUNT={}", big ? "u64" : "u32")},
-      .grid = {blocks_for(count, kCopyThreads), 1, 1},
+      .grid = {std::max(blocks_for(count, kCopyThreads), 1u), 1, 1},
       .block = {kCopyThreads, 1, 1},
       .arguments = {Argument::input(0, p.from_offset * in_bytes), Argument::output(0, p.to_offset * out_bytes),
                     big ? Argument::int64(count) : Argument::int32(count),
@@ -183,6 +183,7 @@ std::vector<CopyAxis> collapsed(const std::vector<CopyAxis>& axes) {
 
 Candidates copy(const CopyProblem& problem, const Target&) {
   std::vector<CopyAxis> axes = collapsed(problem.axes);
+  if (!count_of(axes)) axes = {{.extent = 0, .from = 1, .to = 1, .valid = 0}};
   Candidates all = copy_tiles(problem, axes);
   all.push_back(make(problem, axes));
   return all;

@@ -18,7 +18,7 @@ struct CopyAxis {
 };
 
 struct CopyProblem {
-  std::vector<CopyAxis> axes;  // outermost first; extents > 0. valid may be 0 where all is filled
+  std::vector<CopyAxis> axes;  // outermost first. valid may be 0 where all is filled
   /// The same type (any of 1, 2, 4 or 8 bytes), or two that has_cell().
   DType in = DType::F32, out = DType::F32;
   int64_t from_offset = 0, to_offset = 0;  // of the elements at position 0, in elements

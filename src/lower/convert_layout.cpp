@@ -25,9 +25,8 @@ kernel::Candidates convert_layout(const DeviceLayout& from, const DeviceLayout& 
   bool moved = from.stored == to.stored ? size == 8 || size == 16 || size == 32 || size == 64
                                         : kernel::has_cell(from.stored) && kernel::has_cell(to.stored);
   if (!moved) fail(Code::Unsupported, "{} to {} on the device", name(from.stored), name(to.stored));
-  if (!from.dims.count()) return {};
   kernel::CopyProblem p{.in = from.stored, .out = to.stored};
-  if (!from.channels_last() && !to.channels_last()) {
+  if ((!from.channels_last() && !to.channels_last()) || !from.dims.count()) {
     p.axes = {{.extent = from.dims.count(), .from = 1, .to = 1}};
     return kernel::copy(p, target);
   }

@@ -98,8 +98,8 @@ std::vector<Row> rows_for(const ir::Node& node);
 /// row's reason if none does. The layouts of float values are those that `r.precision` asks for.
 Answer lower_node(const Request& r);
 
-/// Rewrites a value from one device layout to another (input 0 to output 0): stored type and order, padding zeros. Empty
-/// where the value has no elements. Throws Unsupported for a type that kernels do not move.
+/// Rewrites a value from one device layout to another (input 0 to output 0): stored type and order, padding zeros.
+/// Throws Unsupported for a type that kernels do not move.
 kernel::Candidates convert_layout(const DeviceLayout& from, const DeviceLayout& to, const kernel::Target& target);
 
 /// Elementwise work of a program as an expression.

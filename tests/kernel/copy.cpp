@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernel/run.h"
+#include "kernel/targets.h"
 
 namespace hf::kernel {
 namespace {
@@ -227,6 +228,21 @@ TEST_P(Copy, ConvertsIntegers) {
 }
 
 HF_ON_ALL_DEVICES(Copy);
+
+const OnEveryTarget kTargets{[](const Target& target) {
+  Candidates all;
+  for (DType t : kSizes) {
+    std::vector<Axis> turned = {{.extent = 100, .from = 1, .to = 64}, {.extent = 64, .from = 100, .to = 1}};
+    for (CopyProblem p : {CopyProblem{.axes = turned},
+                          CopyProblem{.axes = {{.extent = 99, .from = 7, .to = 16},
+                                               {.extent = 16, .from = 1, .to = 1, .begin = 3, .valid = 7}}}}) {
+      p.in = p.out = t;
+      Candidates some = copy(p, target);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+  }
+  return all;
+}};
 
 TEST(CopySpec, JoinsAxes) {
   auto one = collapsed({{.extent = 2, .from = 12, .to = 12},
