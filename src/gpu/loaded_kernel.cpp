@@ -2,6 +2,7 @@
 #include "gpu/loaded_kernel.h"
 
 #include "base/error.h"
+#include "kernel/target_facts.h"
 
 namespace hf::gpu {
 namespace {
@@ -38,8 +39,11 @@ Value value_of(const Argument& a, const LaunchBuffers& buffers) {
 }  // namespace
 
 kernel::Target target_of(const DeviceInfo& info) {
-  return {
-      .arch = info.arch, .wave_size = info.wave_size, .lds_bytes = info.lds_bytes, .compute_units = info.compute_units};
+  kernel::Target target = kernel::target_named(info.arch);
+  if (info.wave_size > 0) target.wave_size = info.wave_size;
+  if (info.lds_bytes > 0) target.lds_bytes = info.lds_bytes;
+  if (info.compute_units > 0) target.compute_units = info.compute_units;
+  return target;
 }
 
 Source source_of(const kernel::KernelSpec& spec) {

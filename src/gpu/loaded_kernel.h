@@ -8,7 +8,7 @@
 
 namespace hf::gpu {
 
-/// What lowering is told of a device.
+/// What lowering is told of a device: the facts of its architecture, and what it says itself.
 kernel::Target target_of(const DeviceInfo& info);
 /// What the compiler is given for a specification.
 Source source_of(const kernel::KernelSpec& spec);
