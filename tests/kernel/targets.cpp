@@ -7,6 +7,7 @@
 #include "gpu/loaded_kernel.h"
 #include "kernel/batched_gemm.h"
 #include "kernel/pointwise.h"
+#include "kernel/reduce.h"
 #include "kernel/row_norm.h"
 #include "kernel/softmax.h"
 
@@ -42,6 +43,13 @@ Candidates all_kernels(const Target& target) {
     add(pointwise({.count = 1000, .channels = 8, .in = e, .out = e, .steps = std::move(steps)}, target));
   }
   add(softmax({.rows = 100, .cols = 100000, .log = true}, target));
+  for (ReduceOp op : {ReduceOp::Mean, ReduceOp::LogSumExp})
+    for (int bits : {0, 64}) {
+      const std::vector<ReduceAxis> axes = {{8, false}, {5000, true}, {60, false}, {60, true}};
+      if (bits && op != ReduceOp::Mean) continue;
+      ReduceProblem p{.op = bits ? ReduceOp::Max : op, .axes = axes, .in = Element::F16, .integer_bits = bits};
+      for (Candidates& c : reduce(p, target)) add(std::move(c));
+    }
   add(softmax({.rows = 10, .cols = 20, .inner = 400}, target));
   add(row_norm({.rows = 9, .cols = 9001, .kind = RowNorm::Rms, .scale = true, .mean = true, .inverse = true}, target));
   for (Candidates& c : row_norm_split({.rows = 9, .cols = 90000, .in = Element::F16}, target)) add(std::move(c));
