@@ -15,7 +15,8 @@ std::array<kernel::SpatialAxis, 3> spatial_axes(const ops::Window& window) {
                                                         .kernel = a.kernel,
                                                         .stride = a.stride,
                                                         .dilation = a.dilation,
-                                                        .begin = a.begin};
+                                                        .begin = a.begin,
+                                                        .end = a.end};
   }
   return axes;
 }

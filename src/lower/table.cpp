@@ -5,6 +5,7 @@ namespace hf::lower {
 namespace {
 
 constexpr Row kRows[] = {
+    {"AveragePool", "", "pool", lower_pool, true},
     {"Conv", "", "depthwise", lower_depthwise, true},
     {"Conv", "", "direct", lower_direct_conv, true},
     {"ConvTranspose", "", "direct", lower_direct_conv_transpose, true},
@@ -18,7 +19,9 @@ constexpr Row kRows[] = {
     {"LayerNormalization", "", "row norm", lower_layer_norm, true},
     {"LogSoftmax", "", "softmax", lower_softmax},
     {"LpNormalization", "", "row norm", lower_lp_norm},
+    {"LpPool", "", "pool", lower_pool, true},
     {"MatMul", "", "batched gemm", lower_matmul, true},
+    {"MaxPool", "", "pool", lower_pool, true},
     {"MeanVarianceNormalization", "", "row norm", lower_mean_variance},
     {"RMSNormalization", "", "row norm", lower_rms_norm, true},
     {"ReduceL1", "", "reduce", lower_reduce, true},
