@@ -105,6 +105,9 @@ class GpuEngine final : public Engine {
     for (const lower::Packing& packing : lowered.packings) {
       std::vector<Tensor> inputs;
       for (int i : packing.inputs) inputs.push_back(node.input(i)->constant);
+      if (packing.host)  // it may have looked at any of them
+        for (const ir::Value* v : node.inputs())
+          if (v && v->is_constant()) inputs.push_back(v->constant);
       work->constants.push_back(std::move(inputs));
     }
     work->packings = std::move(lowered.packings);

@@ -20,7 +20,7 @@ using plan::Layout;
 
 /// Constant data made once on the device, shared by all plans of a session, for Argument::packed(i).
 struct Packing {
-  /// Either bytes made on the host ...
+  /// Either bytes made on the host, of any of the node's constants ...
   std::function<std::vector<std::byte>()> host;
   /// ... or a kernel whose inputs are these of the node's inputs (constants, row-major, in their own dtype) and whose
   /// output 0 is the data.
