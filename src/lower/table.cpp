@@ -34,6 +34,7 @@ constexpr Row kRows[] = {
     {"ReduceProd", "", "reduce", lower_reduce, true},
     {"ReduceSum", "", "reduce", lower_reduce, true},
     {"ReduceSumSquare", "", "reduce", lower_reduce, true},
+    {"Resize", "", "resize", lower_resize, true},
     {"Softmax", "", "softmax", lower_softmax},
 };
 
