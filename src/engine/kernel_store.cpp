@@ -3,27 +3,57 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "gpu/packaged.h"
 
 namespace hf::engine {
-namespace {
 
-// What the code depends on: the device header is the same for all.
-std::string key_of(const kernel::KernelSpec& spec) {
+std::string code_key(const kernel::KernelSpec& spec) {
   std::string key = spec.entry;
   for (const std::string& define : spec.defines) key += ' ' + define;
   return key + '\n' + spec.source;
 }
 
-}  // namespace
-
 std::string KernelStore::failure(const kernel::KernelSpec& spec) const {
-  auto it = failed_.find(key_of(spec));
+  auto it = failed_.find(code_key(spec));
   return it == failed_.end() ? "" : it->second;
 }
 
 void KernelStore::want(const kernel::KernelSpec& spec) {
-  std::string key = key_of(spec);
-  if (!loaded_.contains(key) && !failed_.contains(key)) wanted_.emplace(std::move(key), spec);
+  std::string key = code_key(spec);
+  if (!made_.contains(key) && !failed_.contains(key)) wanted_.emplace(std::move(key), spec);
+}
+
+// All that compile; the others are noted in failed_. Where kernels came with the model, one that did not and that no
+// compiler is there for has failed like one that a compiler refuses.
+std::vector<gpu::CodeObject> KernelStore::compile(std::span<const gpu::Source> sources,
+                                                  std::span<const std::string> keys) {
+  auto is_failure = [&](const Error& e) {
+    return e.code() == Code::Compile || (e.code() == Code::NotFound && gpu::is_packaged(arch_));
+  };
+  try {
+    return gpu::compile_all(sources, arch_, threads_, progress_);
+  } catch (const Error& e) {
+    if (!is_failure(e)) throw;
+  }
+  // One by one, to find out which; those that compiled are in the cache.
+  std::vector<gpu::CodeObject> objects;
+  int missing = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    try {
+      objects.push_back(gpu::compile(sources[i], arch_));
+    } catch (const Error& failure) {
+      if (!is_failure(failure)) throw;
+      objects.emplace_back();
+      failed_[keys[i]] = failure.what();
+      if (failure.code() == Code::Compile)
+        log::warn("engine", "{}", failure.what());
+      else
+        ++missing;
+    }
+  }
+  if (missing)
+    log::info("engine", "{} kernels for '{}' did not come with the model, and there is no compiler", missing, arch_);
+  return objects;
 }
 
 bool KernelStore::load() {
@@ -33,39 +63,27 @@ bool KernelStore::load() {
     sources.push_back(gpu::source_of(spec));
     keys.push_back(key);
   }
-  std::vector<gpu::CodeObject> objects;
-  const std::string& arch = device_->info().arch;
-  try {
-    objects = gpu::compile_all(sources, arch, threads_);
-  } catch (const Error& e) {
-    if (e.code() != Code::Compile) throw;
-    // One by one, to find out which; those that compiled are in the cache.
-    for (size_t i = 0; i < sources.size(); ++i) {
-      try {
-        objects.push_back(gpu::compile(sources[i], arch));
-      } catch (const Error& failure) {
-        if (failure.code() != Code::Compile) throw;
-        objects.emplace_back();
-        failed_[keys[i]] = failure.what();
-        log::warn("engine", "{}", failure.what());
-      }
-    }
-  }
+  std::vector<gpu::CodeObject> objects = compile(sources, keys);
   bool all = true;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (failed_.contains(keys[i]))
       all = false;
+    else if (device_)
+      made_[keys[i]].module = std::make_shared<const gpu::Module>(device_, objects[i].bytes);
     else
-      loaded_[keys[i]] = std::make_shared<const gpu::Module>(device_, objects[i].bytes);
+      made_[keys[i]].code = std::move(objects[i].bytes);
   }
   wanted_.clear();
   return all;
 }
 
-std::shared_ptr<const gpu::Module> KernelStore::get(const kernel::KernelSpec& spec) const {
-  auto it = loaded_.find(key_of(spec));
-  check(it != loaded_.end(), "a kernel is wanted before it is used");
+const KernelStore::Made& KernelStore::made(const kernel::KernelSpec& spec) const {
+  auto it = made_.find(code_key(spec));
+  check(it != made_.end(), "a kernel is wanted before it is used");
   return it->second;
 }
+
+std::shared_ptr<const gpu::Module> KernelStore::get(const kernel::KernelSpec& spec) const { return made(spec).module; }
+const std::string& KernelStore::code(const kernel::KernelSpec& spec) const { return made(spec).code; }
 
 }  // namespace hf::engine

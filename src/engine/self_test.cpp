@@ -23,16 +23,7 @@ KERNEL(256, 1) self_test(const float* x, float* y, int count) {
 )hip";
 
 void run(const std::shared_ptr<gpu::Device>& device) {
-  kernel::KernelSpec spec{
-      .family = "self_test",
-      .variant = "only",
-      .source = kSource,
-      .entry = "self_test",
-      .grid = {kernel::blocks_for(kCount, 256), 1, 1},
-      .block = {256, 1, 1},
-      .lds_bytes = 1024,
-      .arguments = {kernel::Argument::input(0), kernel::Argument::output(0), kernel::Argument::int32(kCount)}};
-  gpu::LoadedKernel kernel(device, spec);
+  gpu::LoadedKernel kernel(device, self_test_kernel());
   gpu::Stream stream(device);
   constexpr int64_t kBytes = kCount * sizeof(float);
   gpu::HostBuffer host(device, kBytes);
@@ -50,6 +41,17 @@ void run(const std::shared_ptr<gpu::Device>& device) {
 }
 
 }  // namespace
+
+kernel::KernelSpec self_test_kernel() {
+  return {.family = "self_test",
+          .variant = "only",
+          .source = kSource,
+          .entry = "self_test",
+          .grid = {kernel::blocks_for(kCount, 256), 1, 1},
+          .block = {256, 1, 1},
+          .lds_bytes = 1024,
+          .arguments = {kernel::Argument::input(0), kernel::Argument::output(0), kernel::Argument::int32(kCount)}};
+}
 
 void self_test(const std::shared_ptr<gpu::Device>& device) {
   static std::mutex mutex;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "gpu/cache.h"
 #include "gpu/compilers.h"
+#include "gpu/packaged.h"
 #include "gpu/process.h"
 
 namespace hf::gpu {
@@ -114,6 +115,7 @@ Compiler& compiler_for(std::string_view arch) {
 }
 
 CodeObject compile(const Source& source, std::string_view arch) {
+  if (auto packaged = find_packaged(source, arch)) return {std::move(*packaged), ""};
   Compiler& with = compiler_for(arch);
   std::string key = cache_key(source, arch, with.identity());
   if (auto bytes = code_cache().find(key)) return {std::move(*bytes), ""};
@@ -122,15 +124,20 @@ CodeObject compile(const Source& source, std::string_view arch) {
   return made;
 }
 
-std::vector<CodeObject> compile_all(std::span<const Source> sources, std::string_view arch, int threads) {
+std::vector<CodeObject> compile_all(std::span<const Source> sources, std::string_view arch, int threads,
+                                    const CompileProgress& progress) {
   std::vector<CodeObject> results(sources.size());
   std::vector<std::exception_ptr> errors(sources.size());
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
+  std::mutex told;
+  size_t done = 0;
   auto work = [&] {
     for (size_t i; !failed && (i = next++) < sources.size();) {
       try {
         results[i] = compile(sources[i], arch);
+        std::lock_guard lock(told);
+        if (progress) progress(++done, sources.size());
       } catch (...) {
         errors[i] = std::current_exception();
         failed = true;

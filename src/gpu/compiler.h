@@ -1,5 +1,6 @@
 // Kernel text to code objects: hipRTC or clang for AMD, NVRTC for NVIDIA, the host's compiler for the emulator.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -48,10 +49,13 @@ Compiler& compiler(std::string_view name);
 /// was tried for each, Unsupported for an architecture of another form.
 Compiler& compiler_for(std::string_view arch);
 
-/// Through the cache (cache.h): compiles only what is not in it.
+/// From a package (packaged.h), else through the cache (cache.h): compiles only what is in neither.
 CodeObject compile(const Source& source, std::string_view arch);
+/// Told how many of how many sources are compiled; by one thread at a time, not always the same.
+using CompileProgress = std::function<void(size_t done, size_t all)>;
 /// The same for many at once on up to `threads` threads (0: as many as the machine has). Results in order; if some
 /// fail, throws the first failure in the order of the sources when all threads have stopped, and begins no more.
-std::vector<CodeObject> compile_all(std::span<const Source> sources, std::string_view arch, int threads = 0);
+std::vector<CodeObject> compile_all(std::span<const Source> sources, std::string_view arch, int threads = 0,
+                                    const CompileProgress& progress = {});
 
 }  // namespace hf::gpu
