@@ -359,12 +359,17 @@ class Planner {
 
   Place final_place(int buffer) const { return buffer < 0 ? Place{} : buffers_[static_cast<size_t>(buffer)].place; }
 
-  // The runs of steps without one of the host. Copies of a segment are made together, up before it and down after it.
+  // Runs of steps without one of the host. Copies of a segment are made together, up before it and down after it: what
+  // came down in it (seen under other extents, say) goes up in the next.
   void find_segments() {
     auto& steps = plan_->steps;
     for (size_t i = 0; i < steps.size();) {
       size_t last = i;
-      while (last < steps.size() && steps[last].kind != Step::Host) ++last;
+      std::unordered_set<int> came_down;
+      for (; last < steps.size() && steps[last].kind != Step::Host; ++last) {
+        if (steps[last].kind == Step::Upload && came_down.contains(step_buffers_[last].first[0])) break;
+        if (steps[last].kind == Step::Download) came_down.insert(step_buffers_[last].second[0]);
+      }
       if (last > i) plan_->segments.push_back({i, last});
       for (size_t k = i; k < last; ++k) {
         if (steps[k].kind == Step::Upload) {
