@@ -48,8 +48,9 @@ int64_t parse_bytes(std::string_view option, const std::string& text) {
 }  // namespace
 
 void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool shapes) {
-  options.push_back({"--device", "DEVICE", &flags.device,
-                     "auto (the first GPU, else the cpu), cpu, hip[:N], cuda[:N] or emu[:ARCH]"});
+  options.push_back(
+      {"--device", "DEVICE", &flags.device,
+       "auto (the first GPU, else the cpu), cpu, hip[:N], cuda[:N], emu[:ARCH], target:ARCH (inspect only)"});
   options.push_back({"--precision", "P", &flags.precision, "what a GPU stores float32 values as: fp32, fp16 or bf16"});
   options.push_back({"--fallback",
                      "error|warn|allow",

@@ -10,9 +10,12 @@
 #include "base/log.h"
 #include "cpu/backend.h"
 #include "engine/engine.h"
+#include "engine/offline.h"
+#include "kernel/target_facts.h"
 #include "load/model.h"
 #include "passes/pass.h"
 #include "plan/executor.h"
+#include "session/devices.h"
 
 namespace hf {
 
@@ -21,9 +24,8 @@ struct Session::State {
   SessionOptions options;
   std::vector<Port> inputs, outputs;
   std::unique_ptr<plan::Backend> cpu;
-  std::shared_ptr<gpu::Device> device;  // null: the cpu alone
-  std::unique_ptr<engine::Engine> gpu;
-  std::string device_text;
+  ChosenDevice device;
+  std::unique_ptr<engine::Engine> gpu;  // null: the cpu alone
   std::mutex reported_mutex;
   std::set<std::string> reported;  // nodes left to the cpu
   std::unique_ptr<plan::Executor> executor;
@@ -52,53 +54,6 @@ void check_pass_names(const SessionOptions& o) {
     }
     if (!found) fail(Code::InvalidArgument, "there is no pass '{}' to disable; the passes are {}", name, known);
   }
-}
-
-void check_device(const std::string& device) {
-  if (device == "auto" || device == "cpu") return;
-  std::string kind = device.substr(0, device.find(':'));
-  if (kind == "hip" || kind == "cuda" || kind == "emu") return;
-  fail(Code::InvalidArgument, "device '{}' is none of auto, cpu, hip, cuda, emu", device);
-}
-
-// Sessions of one device share its handle, and through it their constants.
-std::shared_ptr<gpu::Device> shared_device(const std::string& text) {
-  static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<gpu::Device>> devices;
-  std::string key = text == "hip" || text == "cuda" ? text + ":0" : text;
-  std::lock_guard lock(mutex);
-  auto device = devices[key].lock();
-  if (!device) devices[key] = device = gpu::open_device(text);
-  return device;
-}
-
-// The first GPU there is that works, or null. What stands against one that is there is said.
-std::shared_ptr<gpu::Device> find_device(std::string& text) {
-  for (const char* driver : {"hip", "cuda"}) {
-    try {
-      auto device = shared_device(driver);
-      engine::self_test(device);
-      text = fmt::format("{}:0", driver);
-      return device;
-    } catch (const Error& e) {
-      if (e.code() == Code::NotFound)
-        log::debug("session", "no {} device: {}", driver, e.what());
-      else
-        log::warn("session", "the {} device is not used: {}", driver, e.what());
-    }
-  }
-  return nullptr;
-}
-
-void open_device(const SessionOptions& o, std::shared_ptr<gpu::Device>& device, std::string& text) {
-  check_device(o.device);
-  if (o.device == "cpu") return;
-  if (o.device == "auto") {
-    device = find_device(text);
-    return;
-  }
-  device = shared_device(o.device);
-  text = o.device == "hip" || o.device == "cuda" ? o.device + ":0" : o.device;
 }
 
 // Says which nodes of a plan the GPU left to the cpu, each once a session.
@@ -185,6 +140,27 @@ class Recorder final : public plan::Observer {
   std::vector<StepTime>& steps_;
 };
 
+std::unique_ptr<engine::Engine> make_gpu(const ChosenDevice& chosen, const SessionOptions& o) {
+  if (chosen.device)
+    return engine::make_engine({.device = chosen.device,
+                                .name = chosen.text,
+                                .precision = o.precision,
+                                .graphs = o.graphs,
+                                .memory_limit = o.memory_limit});
+  if (chosen.target.empty()) return nullptr;
+  return engine::make_offline_engine({.target = kernel::target_named(chosen.target),
+                                      .name = chosen.text,
+                                      .precision = o.precision,
+                                      .compile = o.compile,
+                                      .progress = o.compile_progress});
+}
+
+void check_runs(const ChosenDevice& chosen) {
+  if (!chosen.target.empty())
+    fail(Code::Unsupported, "'{}' is a target without a device: it is for inspect and compile, nothing runs on it",
+         chosen.text);
+}
+
 }  // namespace
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -202,7 +178,7 @@ std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& op
   check_pass_names(options);
   auto state = std::make_unique<State>();
   State* s = state.get();
-  open_device(options, s->device, s->device_text);
+  s->device = choose_device(options.device);
   s->model = std::move(model);
   s->options = options;
   ir::Graph& g = *s->model.graph;
@@ -213,7 +189,7 @@ std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& op
   }
   std::vector<std::string> output_names;
   for (const ir::Value* v : g.outputs()) output_names.push_back(v->name);
-  passes::PassOptions at_load = pass_options(options, s->device != nullptr);
+  passes::PassOptions at_load = pass_options(options, s->device.is_gpu());
   if (!at_load.dump_dir.empty()) at_load.dump_dir += "/load";
   passes::run_pipeline(g, passes::Stage::Load, at_load);
   for (size_t i = 0; i < output_names.size(); ++i)
@@ -224,22 +200,16 @@ std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& op
   s->cpu = cpu::make_cpu_backend(cpu_options);
   plan::ExecutorOptions e;
   e.backends = {s->cpu.get()};
-  if (s->device) {
-    s->gpu = engine::make_engine({.device = s->device,
-                                  .name = s->device_text,
-                                  .precision = options.precision,
-                                  .graphs = options.graphs,
-                                  .memory_limit = options.memory_limit});
-    e.backends.insert(e.backends.begin(), s->gpu.get());
-  }
+  s->gpu = make_gpu(s->device, options);
+  if (s->gpu) e.backends.insert(e.backends.begin(), s->gpu.get());
   e.max_plans = options.max_plans;
   e.specialize = [s](ir::Graph& graph) {
-    passes::PassOptions p = pass_options(s->options, s->device != nullptr);
+    passes::PassOptions p = pass_options(s->options, s->device.is_gpu());
     if (!p.dump_dir.empty()) p.dump_dir += fmt::format("/plan{}", s->plans_dumped.load());
     passes::run_pipeline(graph, passes::Stage::Plan, p);
   };
   e.on_plan = [s](const plan::Plan& plan) {
-    if (s->device) report_fallback(plan, s->options.fallback, s->reported_mutex, s->reported);
+    if (s->gpu) report_fallback(plan, s->options.fallback, s->reported_mutex, s->reported);
     int index = s->plans_dumped++;
     if (s->options.dump_plan.empty()) return;
     std::filesystem::create_directories(s->options.dump_plan);
@@ -252,12 +222,10 @@ std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& op
 const std::vector<Port>& Session::inputs() const { return state_->inputs; }
 const std::vector<Port>& Session::outputs() const { return state_->outputs; }
 const ir::Model& Session::model() const { return state_->model; }
-std::string Session::device() const {
-  if (!state_->device) return cpu::describe(*state_->cpu);
-  return fmt::format("{} {}", state_->device_text, engine::describe(state_->device->info()));
-}
+std::string Session::device() const { return state_->gpu ? describe(state_->device) : cpu::describe(*state_->cpu); }
 
 std::vector<Tensor> Session::run(const NamedTensors& inputs, std::span<const std::string> outputs) const {
+  check_runs(state_->device);
   std::vector<size_t> wanted = chosen(state_->outputs, outputs);
   std::vector<Tensor> results = state_->executor->run(ordered(*state_->model.graph, state_->inputs, inputs));
   if (outputs.empty()) return results;
@@ -267,10 +235,12 @@ std::vector<Tensor> Session::run(const NamedTensors& inputs, std::span<const std
 }
 
 std::vector<double> Session::replay(const NamedTensors& inputs, int count) const {
+  check_runs(state_->device);
   return state_->executor->replay(ordered(*state_->model.graph, state_->inputs, inputs), count);
 }
 
 std::vector<Tensor> Session::profile(const NamedTensors& inputs, std::vector<StepTime>& steps) const {
+  check_runs(state_->device);
   Recorder recorder(steps);
   return state_->executor->run(ordered(*state_->model.graph, state_->inputs, inputs), &recorder);
 }

@@ -2,6 +2,7 @@
 // in order: load, passes, plan, backends.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -17,9 +18,10 @@ namespace hf {
 enum class Fallback : uint8_t { Error, Warn, Allow };
 
 struct SessionOptions {
-  /// "auto" (the first GPU of hip or cuda, else the cpu), "cpu", "hip[:N]", "cuda[:N]" or "emu[:ARCH]" (kernels of the
-  /// GPU on the host, for tests). InvalidArgument for a name that is none, NotFound with all that was tried for a
-  /// device that is not there.
+  /// "auto" (the first GPU of hip or cuda, else the cpu), "cpu", "hip[:N]", "cuda[:N]", "emu[:ARCH]" (kernels of the
+  /// GPU on the host, for tests) or "target:ARCH" (a GPU that is not there, for plans and compiling: run() is
+  /// Unsupported). InvalidArgument for a name that is none, NotFound with all that was tried for a device that is not
+  /// there.
   std::string device = "auto";
   /// What float32 values are stored as on a GPU: F32, F16 or BF16. Arithmetic is float32 but for the products of
   /// matrices and convolutions; inputs and outputs keep their types. The cpu computes in F32 whatever this says.
@@ -40,6 +42,9 @@ struct SessionOptions {
   std::string dump_passes, dump_plan;
   /// Check the IR's invariants after each pass.
   bool verify_passes = false;
+  /// On a target: compile the kernels of each plan, and tell how far it is.
+  bool compile = false;
+  std::function<void(size_t done, size_t all)> compile_progress;
   /// Plans kept, one for each set of input shapes met; the least recently used goes.
   size_t max_plans = 32;
 };
