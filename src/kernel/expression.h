@@ -8,10 +8,12 @@
 
 namespace hf::kernel {
 
-/// A function of floats. Register 0 is the kernel's own value, the others are operands.
+/// A function of floats, or of 64-bit integers. Register 0 is the kernel's own value, the others are operands.
 struct Expression {
   int inputs = 1;
   std::string body;  // statements over r0 .. r<inputs-1>, the last a return; empty: the identity of r0
+
+  bool whole = false;  // registers are i64: integers and truth values
 
   bool identity() const { return body.empty(); }
 };
@@ -33,8 +35,8 @@ struct Epilogue {
   bool identity() const { return expression.identity(); }
 };
 
-/// Text of "DEV float NAME(float r0, ...)", to go after the device header. The functions that bodies call are in the
-/// header's namespace pw.
+/// Text of "DEV float NAME(float r0, ...)", i64 where the expression is whole, to go after the device header. The
+/// functions that bodies call are in the header's namespace pw.
 std::string function_text(const Expression& expression, const std::string& name);
 
 }  // namespace hf::kernel

@@ -1,30 +1,31 @@
-// Elementwise chains: v = input 0; each step changes v; output 0 = v.
+// Elementwise work: an expression of inputs that are broadcast to the result, one kernel.
 #pragma once
-#include <string>
+#include <vector>
 
+#include "base/dtype.h"
+#include "kernel/expression.h"
 #include "kernel/kernel_spec.h"
 
 namespace hf::kernel {
 
-/// One step. `op` is a name of the table in pointwise.cpp: unary ones use v, a and b; binary ones v and the operand w.
-struct PointwiseStep {
-  enum class Operand { None, Same, Channel };  // Same: as many elements as input 0. Channel: element i % channels
-  std::string op;
-  Operand operand = Operand::None;  // of a binary op; the operands are inputs 1, 2, ... in the order of the steps
-  float a = 0, b = 0;
+struct PointwiseInput {
+  DType type = DType::F32;
+  std::vector<int64_t> strides;  // an axis of the result each, in elements; 0 where it is repeated
+  bool padded = false;           // what lies beyond `valid` is there to be read
 };
 
+/// The result is dense. Types are those that has_cell(); reals in the registers of an expression of integers, or the
+/// other way, are converted as they are read.
 struct PointwiseProblem {
-  int64_t count = 0;                              // elements, > 0
-  int64_t channels = 1;                           // innermost extent, for Operand::Channel
-  Element in = Element::F32, out = Element::F32;  // operands have the type of input 0
-  std::vector<PointwiseStep> steps;               // none: a copy or conversion
+  std::vector<int64_t> extents;  // of the result, outermost first, padding included; all > 0
+  int64_t valid = -1;            // positions of the innermost axis that are values; zeros are written beyond. -1: all
+  DType out = DType::F32;
+  std::vector<PointwiseInput> inputs;  // of registers 0, 1, ...
+  Expression expression;
 };
 
-/// Buffers aligned to 16 bytes. The count is an argument of the kernel: one code object serves every batch. Throws
-/// Internal for an op that is not in the table.
+/// Arguments: inputs as registers, output 0; buffers aligned to 16 bytes. Output 0 may be an input that lies as it
+/// does. The outermost extent is in the arguments only: one code object serves every batch.
 Candidates pointwise(const PointwiseProblem& problem, const Target& target);
-/// The names of the table.
-std::vector<std::string_view> pointwise_ops();
 
 }  // namespace hf::kernel

@@ -1,80 +1,163 @@
-// Pointwise kernels against plain loops with the standard library in double.
+// Pointwise kernels against plain loops over all positions.
 #include "kernel/pointwise.h"
 
 #include <algorithm>
 #include <functional>
-#include <map>
 
 #include "kernel/run.h"
+#include "kernel/targets.h"
 
 namespace hf::kernel {
 namespace {
 
-using Step = PointwiseStep;
+using Values = std::vector<double>;
+using Function = std::function<double(const double*)>;
 
-// a = 0.2, b = 0.5 for the ops that have numbers.
-const std::map<std::string_view, std::function<double(double, double)>> kExpected = {
-    {"abs", [](double v, double) { return std::abs(v); }},
-    {"add", [](double v, double w) { return v + w; }},
-    {"affine", [](double v, double) { return v * 0.2f + 0.5; }},
-    {"clip", [](double v, double) { return std::min(std::max(v, double{0.2f}), 0.5); }},
-    {"div", [](double v, double w) { return v / w; }},
-    {"erf", [](double v, double) { return std::erf(v); }},
-    {"exp", [](double v, double) { return std::exp(v); }},
-    {"gelu", [](double v, double) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); }},
-    {"gelu_tanh",
-     [](double v, double) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); }},
-    {"hard_sigmoid", [](double v, double) { return std::min(std::max(v * 0.2f + 0.5, 0.0), 1.0); }},
-    {"leaky_relu", [](double v, double) { return v < 0 ? v * 0.2f : v; }},
-    {"log", [](double v, double) { return std::log(v); }},
-    {"max", [](double v, double w) { return std::max(v, w); }},
-    {"min", [](double v, double w) { return std::min(v, w); }},
-    {"mul", [](double v, double w) { return v * w; }},
-    {"neg", [](double v, double) { return -v; }},
-    {"relu", [](double v, double) { return std::max(v, 0.0); }},
-    {"sigmoid", [](double v, double) { return 1 / (1 + std::exp(-v)); }},
-    {"silu", [](double v, double) { return v / (1 + std::exp(-v)); }},
-    {"sqrt", [](double v, double) { return std::sqrt(v); }},
-    {"sub", [](double v, double w) { return v - w; }},
-    {"tanh", [](double v, double) { return std::tanh(v); }},
-};
+Element element_of(DType t) { return t == DType::F32 ? Element::F32 : t == DType::F16 ? Element::F16 : Element::BF16; }
+bool is_real(DType t) { return t == DType::F32 || t == DType::F16 || t == DType::BF16; }
+
+Bytes stored_as(const Values& v, DType t) {
+  if (is_real(t)) return stored(std::vector<float>(v.begin(), v.end()), element_of(t));
+  size_t n = static_cast<size_t>(bits(t)) / 8;
+  Bytes out(v.size() * n);
+  for (size_t i = 0; i < v.size(); ++i) {
+    int64_t whole = static_cast<int64_t>(v[i]);
+    std::memcpy(&out[i * n], &whole, n);
+  }
+  return out;
+}
+Values values_of(const Bytes& b, DType t) {
+  if (is_real(t)) {
+    std::vector<float> f = floats(b, element_of(t));
+    return {f.begin(), f.end()};
+  }
+  size_t n = static_cast<size_t>(bits(t)) / 8;
+  Values v(b.size() / n);
+  for (size_t i = 0; i < v.size(); ++i) {
+    int64_t whole = 0;
+    std::memcpy(&whole, &b[i * n], n);
+    unsigned shift = 64 - static_cast<unsigned>(n) * 8;
+    bool is_unsigned = t == DType::Bool || t == DType::U8 || t == DType::U16 || t == DType::U32;
+    v[i] = static_cast<double>(
+        is_unsigned || !shift ? whole : static_cast<int64_t>(static_cast<uint64_t>(whole) << shift) >> shift);
+  }
+  return v;
+}
 
 class Pointwise : public KernelTest {
  protected:
-  std::vector<float> one(const PointwiseProblem& p, const std::vector<Bytes>& inputs) {
-    return floats(run(pointwise(p, target())[0], inputs, {static_cast<size_t>(p.count * size_of(p.out))})[0], p.out);
-  }
-};
-
-TEST_P(Pointwise, EveryOp) {
-  constexpr size_t n = 1003;
-  for (std::string_view op : pointwise_ops()) {
-    SCOPED_TRACE(std::string(op));
-    ASSERT_TRUE(kExpected.count(op)) << "the test does not know it";
-    bool positive = op == "log" || op == "sqrt";
-    std::vector<float> x = random_floats(n, positive ? 1e-3f : -9, 9, 3), w = random_floats(n, 0.5f, 4, 4);
-    bool binary = op == "add" || op == "sub" || op == "mul" || op == "div" || op == "max" || op == "min";
-    Step step{
-        .op = std::string(op), .operand = binary ? Step::Operand::Same : Step::Operand::None, .a = 0.2f, .b = 0.5f};
-    std::vector<Bytes> inputs{stored(x, Element::F32)};
-    if (binary) inputs.push_back(stored(w, Element::F32));
-    std::vector<float> y = one({.count = n, .steps = {step}}, inputs);
-    for (size_t i = 0; i < n; ++i) {
-      double want = kExpected.at(op)(x[i], w[i]);
-      // The differences in gelu and silu for negative v cancel: their error is relative to v.
-      double size =
-          std::max({std::abs(want), 1e-30, op.starts_with("gelu") || op == "log" ? std::abs(double{x[i]}) : 0.0,
-                    op == "log" || op == "affine" || op == "hard_sigmoid" ? 1.0 : 0.0});
-      ASSERT_NEAR(y[i], want, 1e-6 * size) << x[i] << ", " << w[i];
+  // Inputs are random in [-range, range]; the padding of a padded input holds what must not matter.
+  void check(const PointwiseProblem& p, const Function& f, double range = 8, double extra = 4e-6) {
+    std::vector<Values> x;
+    std::vector<Bytes> given;
+    for (const PointwiseInput& in : p.inputs) {
+      int64_t last = 0;
+      for (size_t k = 0; k < p.extents.size(); ++k) last += (p.extents[k] - 1) * in.strides[k];
+      if (p.valid >= 0 && !in.padded) last -= (p.extents.back() - p.valid) * in.strides.back();
+      auto r = static_cast<float>(range);
+      auto random = random_floats(static_cast<size_t>(last + 1), -r, r, static_cast<unsigned>(x.size() + 7));
+      Values v(random.begin(), random.end());
+      if (in.type == DType::Bool)
+        for (double& d : v) d = d > 0;
+      given.push_back(stored_as(v, in.type));
+      x.push_back(values_of(given.back(), in.type));
+    }
+    int64_t count = 1;
+    for (int64_t e : p.extents) count *= e;
+    const size_t n = static_cast<size_t>(bits(p.out)) / 8;
+    for (const KernelSpec& spec : pointwise(p, target())) {
+      SCOPED_TRACE(spec.variant + spec.source.substr(spec.source.find("KERNEL")));
+      seen += spec.variant;
+      Values got = values_of(run(spec, given, {static_cast<size_t>(count) * n})[0], p.out);
+      for (int64_t i = 0; i < count; ++i) {
+        double args[4] = {};
+        int64_t rest = i, inner = i % p.extents.back();
+        std::vector<int64_t> at(p.inputs.size());
+        for (size_t k = p.extents.size(); k-- > 0; rest /= p.extents[k])
+          for (size_t a = 0; a < at.size(); ++a) at[a] += rest % p.extents[k] * p.inputs[a].strides[k];
+        const bool value = p.valid < 0 || inner < p.valid;
+        for (size_t a = 0; a < at.size() && value; ++a) args[a] = x[a][static_cast<size_t>(at[a])];
+        double want = value ? f(args) : 0, g = got[static_cast<size_t>(i)];
+        double bound = is_real(p.out) ? std::abs(want) * unit_of(element_of(p.out)) + extra : 0;
+        ASSERT_LE(std::abs(g - want), value ? bound : 0) << "element " << i << ": " << g << ", wanted " << want;
+      }
     }
   }
+  std::string seen;
+};
+
+const Expression kSum{.inputs = 2, .body = "return r0 + r1 * 2.f;"};
+double sum(const double* x) { return x[0] + x[1] * 2; }
+
+TEST_P(Pointwise, OfEverySize) {
+  for (int64_t n : {1, 3, 4, 5, 8, 1023, 1024, 1025, 2049})
+    check({.extents = {n}, .out = DType::F16, .inputs = {{DType::F16, {1}}, {DType::F16, {1}}}, .expression = kSum},
+          sum);
 }
 
-TEST_P(Pointwise, CopiesOfEverySize) {
-  for (int64_t n : {1, 3, 4, 5, 8, 1023, 1024, 1025, 2049}) {
-    std::vector<float> x = random_floats(static_cast<size_t>(n), -1e6f, 1e6f);
-    EXPECT_EQ(one({.count = n}, {stored(x, Element::F32)}), x);
+TEST_P(Pointwise, Broadcasts) {
+  struct Shape {
+    std::vector<int64_t> extents, a, b;
+  };
+  const Shape shapes[] = {
+      {{6, 40}, {40, 1}, {0, 1}},             // a row
+      {{6, 40}, {40, 1}, {1, 0}},             // a column
+      {{6, 37}, {37, 1}, {0, 1}},             // of an odd length
+      {{6, 37}, {1, 0}, {0, 1}},              // an outer sum
+      {{2, 3, 16}, {48, 16, 1}, {16, 0, 1}},  // in the middle
+      {{4, 5, 7}, {35, 7, 1}, {0, 1, 0}},     // channels of NCHW
+      {{5, 5}, {5, 1}, {0, 0}},               // a scalar
+      {{3, 8, 12}, {96, 12, 1}, {96, 1, 8}},  // turned
+      {{2, 3, 5, 2, 3}, {0, 30, 0, 3, 1}, {90, 0, 6, 0, 2}},
+      {{7}, {1}, {2}},
+  };
+  for (const Shape& s : shapes)
+    for (DType t : {DType::F32, DType::F16})
+      check({.extents = s.extents, .out = t, .inputs = {{t, s.a}, {DType::F32, s.b}}, .expression = kSum}, sum);
+  EXPECT_TRUE(seen.find("vector") != seen.npos && seen.find("element") != seen.npos);
+}
+
+TEST_P(Pointwise, PaddingIsZero) {
+  // 6 positions of 13 channels in 16: one of all, channels, positions, a scalar; the first also without padding.
+  const Expression e{.inputs = 4, .body = "return (r0 + 1.f) * r1 + r2 + r3;"};
+  auto f = [](const double* x) { return (x[0] + 1) * x[1] + x[2] + x[3]; };
+  for (bool dense : {false, true})
+    check({.extents = {6, 16},
+           .valid = 13,
+           .out = DType::F16,
+           .inputs = {{DType::F16, {dense ? 13 : 16, 1}, !dense},
+                      {DType::F32, {0, 1}},
+                      {DType::F16, {1, 0}},
+                      {DType::F32, {0, 0}}},
+           .expression = e},
+          f, 2, 1e-2);
+  check({.extents = {1, 8}, .valid = 3, .inputs = {{DType::F32, {3, 1}}, {DType::F32, {0, 0}}}, .expression = kSum},
+        sum);
+  check({.extents = {3, 3}, .valid = 2, .inputs = {{DType::F32, {2, 1}}, {DType::F32, {0, 1}}}, .expression = kSum},
+        sum);
+}
+
+TEST_P(Pointwise, IntegersAndTruthValues) {
+  using D = DType;
+  const Expression less{.inputs = 2, .body = "return r0 < r1;", .whole = true};
+  const Expression arithmetic{
+      .inputs = 2, .body = "return divide(r0 * 3 - 1, r1) + modulo(r0, r1, 0ll);", .whole = true};
+  for (D t : {D::I8, D::U8, D::I16, D::U16, D::I32, D::U32, D::I64}) {
+    double range = t == D::U8 || t == D::U16 || t == D::U32 ? 0 : 40;
+    check(
+        {.extents = {5, 33}, .out = D::Bool, .inputs = {{t, {33, 1}}, {t, {0, 1}}}, .expression = less},
+        [](const double* x) { return x[0] < x[1]; }, range);
+    check(
+        {.extents = {5, 33}, .out = t, .inputs = {{t, {33, 1}}, {t, {0, 1}}}, .expression = arithmetic},
+        [](const double* x) {
+          if (x[1] == 0) return 0.0;
+          return std::trunc((x[0] * 3 - 1) / x[1]) + x[0] - std::floor(x[0] / x[1]) * x[1];
+        },
+        range);
   }
+  const Expression where{.inputs = 3, .body = "return r0 != 0.f ? r1 : r2;"};
+  check({.extents = {70}, .inputs = {{D::Bool, {1}}, {D::F32, {1}}, {D::F16, {1}}}, .expression = where},
+        [](const double* x) { return x[0] != 0 ? x[1] : x[2]; });
 }
 
 TEST_P(Pointwise, ConvertsAsTheHostDoes) {
@@ -82,57 +165,58 @@ TEST_P(Pointwise, ConvertsAsTheHostDoes) {
   for (float v : {0.f, -0.f, 65504.f, 65519.9f, 65520.f, -65520.f, 1e-8f, 5.97e-8f, 2.98e-8f, 6.1e-5f, 6.09e-5f, 1e38f,
                   3.4e38f, INFINITY, -INFINITY, 1.00048828125f, 1.00146484375f})
     x.push_back(v);
-  for (Element in : {Element::F32, Element::F16, Element::BF16})
-    for (Element out : {Element::F32, Element::F16, Element::BF16}) {
-      SCOPED_TRACE(fmt::format("{} to {}", static_cast<int>(in), static_cast<int>(out)));
-      std::vector<float> from = rounded(x, in);
-      EXPECT_EQ(one({.count = static_cast<int64_t>(x.size()), .in = in, .out = out}, {stored(x, in)}),
-                rounded(from, out));
+  auto n = static_cast<int64_t>(x.size());
+  for (DType in : {DType::F32, DType::F16, DType::BF16})
+    for (DType out : {DType::F32, DType::F16, DType::BF16}) {
+      SCOPED_TRACE(fmt::format("{} to {}", name(in), name(out)));
+      auto got = run(pointwise({.extents = {n}, .out = out, .inputs = {{in, {1}}}}, target())[0],
+                     {stored(x, element_of(in))}, {x.size() * static_cast<size_t>(bits(out)) / 8});
+      EXPECT_EQ(floats(got[0], element_of(out)), rounded(rounded(x, element_of(in)), element_of(out)));
     }
-  std::vector<float> nan(9, NAN);
-  for (Element out : {Element::F32, Element::F16, Element::BF16})
-    for (float v : one({.count = 9, .out = out}, {stored(nan, Element::F32)})) EXPECT_TRUE(std::isnan(v));
-}
-
-TEST_P(Pointwise, AChainWithOperands) {
-  for (int64_t channels : {16, 3, 5}) {
-    int64_t n = channels * 77;
-    size_t count = static_cast<size_t>(n), c = static_cast<size_t>(channels);
-    auto f16 = Element::F16;
-    std::vector<float> x = rounded(random_floats(count, -3, 3, 1), f16),
-                       same = rounded(random_floats(count, -3, 3, 2), f16),
-                       bias = rounded(random_floats(c, -1, 1, 3), f16);
-    std::vector<float> y = one({.count = n,
-                                .channels = channels,
-                                .in = f16,
-                                .out = f16,
-                                .steps = {{.op = "add", .operand = Step::Operand::Channel},
-                                          {.op = "relu"},
-                                          {.op = "mul", .operand = Step::Operand::Same},
-                                          {.op = "affine", .a = 2, .b = -0.25f}}},
-                               {stored(x, f16), stored(bias, f16), stored(same, f16)});
-    for (size_t i = 0; i < count; ++i) {
-      double want = std::max(double{x[i]} + bias[i % c], 0.0) * same[i] * 2 - 0.25;
-      ASSERT_NEAR(y[i], want, std::abs(want) * 0x1p-11 + 2e-6) << i << " of " << channels;
-    }
-  }
-}
-
-TEST_P(Pointwise, NaNIsKept) {
-  std::vector<float> x(8, NAN), w(8, 1);
-  for (const char* op : {"relu", "clip", "exp", "tanh", "sigmoid", "erf", "gelu", "abs"})
-    for (float v : one({.count = 8, .steps = {{.op = op, .a = 0, .b = 1}}}, {stored(x, Element::F32)}))
-      EXPECT_TRUE(std::isnan(v)) << op;
-  for (const char* op : {"max", "min"}) {
-    Step step{.op = op, .operand = Step::Operand::Same};
-    for (float v : one({.count = 8, .steps = {step}}, {stored(x, Element::F32), stored(w, Element::F32)}))
-      EXPECT_TRUE(std::isnan(v)) << op;
-    for (float v : one({.count = 8, .steps = {step}}, {stored(w, Element::F32), stored(x, Element::F32)}))
-      EXPECT_TRUE(std::isnan(v)) << op;
-  }
+  std::vector<float> real = {0.4f, -0.4f, 2.9f, -2.9f, 300, -300, 3e9f, -3e9f, 1e30f, -1e30f, NAN, INFINITY};
+  auto whole = run(pointwise({.extents = {12}, .out = DType::I64, .inputs = {{DType::F32, {1}}}}, target())[0],
+                   {stored(real, Element::F32)}, {96});
+  std::vector<int64_t> want = {0, 0, 2, -2, 300, -300, 3000000000, -3000000000, INT64_MAX, INT64_MIN, 0, INT64_MAX},
+                       got(12);
+  std::memcpy(got.data(), whole[0].data(), 96);
+  EXPECT_EQ(got, want);
+  auto truth = run(pointwise({.extents = {12}, .out = DType::Bool, .inputs = {{DType::F32, {1}}}}, target())[0],
+                   {stored({0, -0.f, 0.3f, NAN, 1, 0, 2, -1, 1e-30f, 0, 0, 5}, Element::F32)}, {12});
+  EXPECT_EQ(truth[0], (Bytes{0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1}));
 }
 
 HF_ON_ALL_DEVICES(Pointwise);
+
+TEST(PointwiseSpec, TextIsTheSameForEveryBatch) {
+  auto at = [](int64_t n) {
+    return pointwise({.extents = {n, 56, 64},
+                      .inputs = {{DType::F32, {56 * 64, 64, 1}}, {DType::F32, {64, 0, 1}}},
+                      .expression = kSum},
+                     {})[0];
+  };
+  EXPECT_EQ(at(2).source, at(64).source);
+  EXPECT_EQ(at(2).defines, at(64).defines);
+}
+
+const OnEveryTarget kTargets{[](const Target& target) {
+  const Expression e{.inputs = 3, .body = "return gelu(r0 + r1, 0.f) * sin(r2) + power(r0, r1) + modulo(r0, r2, 1.f);"};
+  Candidates all;
+  for (DType t : {DType::F32, DType::F16, DType::BF16})
+    for (int64_t inner : {64, 63})
+      all.push_back(pointwise({.extents = {9, 10, inner},
+                               .out = t,
+                               .inputs = {{t, {10 * inner, inner, 1}}, {DType::F32, {0, 0, 1}}, {t, {10, 1, 0}}},
+                               .expression = e},
+                              target)[0]);
+  all.push_back(
+      pointwise({.extents = {100, 16},
+                 .valid = 13,
+                 .out = DType::Bool,
+                 .inputs = {{DType::I32, {13, 1}}, {DType::I64, {0, 1}}},
+                 .expression = {.inputs = 2, .body = "return divide(r0, r1) < shift(r0, r1, 1ll);", .whole = true}},
+                target)[0]);
+  return all;
+}};
 
 }  // namespace
 }  // namespace hf::kernel

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "gpu/loaded_kernel.h"
 #include "kernel/batched_gemm.h"
-#include "kernel/pointwise.h"
 #include "kernel/reduce.h"
 #include "kernel/row_norm.h"
 #include "kernel/softmax.h"
@@ -34,13 +33,6 @@ Candidates all_kernels(const Target& target) {
                          target));
     add(softmax({.rows = 100, .cols = 1000, .in = e, .out = e}, target));
     add(row_norm({.rows = 100, .cols = 768, .in = e, .out = e, .scale = true, .bias = true}, target));
-    std::vector<PointwiseStep> steps;
-    for (std::string_view op : pointwise_ops()) {
-      bool binary = op == "add" || op == "sub" || op == "mul" || op == "div" || op == "max" || op == "min";
-      steps.push_back(
-          {.op = std::string(op), .operand = binary ? PointwiseStep::Operand::Channel : PointwiseStep::Operand::None});
-    }
-    add(pointwise({.count = 1000, .channels = 8, .in = e, .out = e, .steps = std::move(steps)}, target));
   }
   add(softmax({.rows = 100, .cols = 100000, .log = true}, target));
   for (ReduceOp op : {ReduceOp::Mean, ReduceOp::LogSumExp})
