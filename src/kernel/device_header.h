@@ -25,6 +25,9 @@ extern const std::string_view kDeviceMatrixAmd;
 /// The whole header.
 std::string device_header();
 
+/// Not in the header: struct chained<T>, a product whose result is the first factor of the next.
+extern const std::string_view kDeviceChain;
+
 /// Not in the header: struct wgmma<T, N> for NVIDIA's sm_90a, where it defines HF_WGMMA; nothing on other targets. It
 /// is 64 rows x N columns by one warpgroup (128 threads): run(d, a, b) adds 16 elements of k, with `a` and `b`
 /// descriptors of tiles (wgmma_tile) or `a` the lane's registers of an m16n8k16 fragment. A lane's d[] is mma<T>::acc[N

@@ -86,20 +86,22 @@ TEST_P(BatchedGemm, RaggedExtents) {
   check(dense(1, 130, 129, 17, true, false));
 }
 TEST_P(BatchedGemm, FewRows) {
-  for (int64_t m : {1, 2, 3, 7, 16})
-    for (bool turn_b : {false, true}) check(dense(2, m, 72, 136, false, turn_b));
+  for (bool turn_b : {false, true}) {
+    check(dense(2, 1, 72, 136, false, turn_b));
+    check(typed(dense(2, 7, 72, 136, false, turn_b), Element::F16));
+    check(dense(2, 16, 72, 136, false, turn_b));
+  }
   check(dense(1, 5, 301, 77, true, false));
   check(dense(1, 5, 301, 77, true, true));
   check(dense(2, 1, 1, 9, false, true));
 }
 TEST_P(BatchedGemm, SmallFloats) {
-  for (Element type : {Element::F16, Element::BF16})
-    for (bool turn_a : {false, true})
-      for (bool turn_b : {false, true}) {
-        check(typed(dense(2, 40, 72, 48, turn_a, turn_b), type));
-        check(typed(dense(1, 70, 33, 43, turn_a, turn_b), type));
-        check(typed(dense(1, 3, 80, 64, turn_a, turn_b), type));
-      }
+  for (Element type : {Element::F16, Element::BF16}) {
+    check(typed(dense(2, 40, 72, 48, false, type == Element::F16), type));
+    check(typed(dense(2, 40, 72, 48, true, type == Element::F16), type));
+    check(typed(dense(1, 70, 33, 43, false, type == Element::BF16), type));
+    check(typed(dense(1, 3, 80, 64, false, type == Element::BF16), type));
+  }
 }
 TEST_P(BatchedGemm, MixedTypes) {
   BatchedGemmProblem p = dense(1, 20, 24, 32, false, false);

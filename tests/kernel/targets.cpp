@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "gpu/loaded_kernel.h"
+#include "kernel/attention.h"
 #include "kernel/batched_gemm.h"
 #include "kernel/reduce.h"
 #include "kernel/row_norm.h"
@@ -19,6 +20,21 @@ Candidates all_kernels(const Target& target) {
   Candidates all;
   auto add = [&](Candidates more) { std::move(more.begin(), more.end(), std::back_inserter(all)); };
   for (Element e : {Element::F32, Element::F16, Element::BF16}) {
+    for (int64_t size : {64, 128})
+      add(attention({.batch = 2,
+                     .heads = 4,
+                     .kv_heads = 4,
+                     .queries = 200,
+                     .keys = 200,
+                     .head_size = size,
+                     .v_head_size = size,
+                     .type = e,
+                     .out_type = e,
+                     .q = {.buffer = 0, .batch = 204800, .head = size, .row = 4 * size},
+                     .k = {.buffer = 1, .batch = 204800, .head = size, .row = 4 * size},
+                     .v = {.buffer = 2, .batch = 204800, .head = size, .row = 4 * size},
+                     .out = {.batch = 204800, .head = size, .row = 4 * size}},
+                    target));
     for (int64_t m : {4, 300})
       for (bool turned : {false, true})
         add(batched_gemm({.m = m,
