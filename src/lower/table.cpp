@@ -13,6 +13,7 @@ constexpr Row kRows[] = {
     {"Gemm", "", "batched gemm", lower_gemm, true},
     {"GlobalAveragePool", "", "reduce", lower_global_pool, true},
     {"GlobalMaxPool", "", "reduce", lower_global_pool, true},
+    {"GridSample", "", "grid sample", lower_grid_sample},
     {"GroupNormalization", "", "row norm", lower_group_norm_rows},
     {"Identity", "", "alias", lower_alias},
     {"InstanceNormalization", "", "row norm", lower_group_norm_rows},

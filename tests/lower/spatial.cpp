@@ -121,5 +121,23 @@ TEST(Resize, ACropWithFiller) {
   check_on_device(c, {.constants = {1, 2}});
 }
 
+TEST(GridSample, ModesAndPadding) {
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (const char* padding : {"zeros", "border", "reflection"})
+      for (int64_t align : {0, 1})
+        check_on_device(
+            {.name = fmt::format("{} {} {}", mode, padding, align),
+             .op = "GridSample",
+             .attrs = {{"mode", std::string(mode)}, {"padding_mode", std::string(padding)}, {"align_corners", align}},
+             .inputs = {random_tensor({2, 5, 4, 6}), random_tensor({2, 3, 8, 2}, -2.5f, 2.5f, 2)},
+             .expected = {Tensor()},
+             .tolerance = 2e-5f});
+  check_on_device({.name = "a volume",
+                   .op = "GridSample",
+                   .inputs = {random_tensor({1, 3, 3, 4, 6}), random_tensor({1, 2, 3, 4, 3}, -1.2f, 1.2f, 2)},
+                   .expected = {Tensor()},
+                   .tolerance = 2e-5f});
+}
+
 }  // namespace
 }  // namespace hf::lower
