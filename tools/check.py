@@ -123,12 +123,12 @@ def check_settings(files):
 
 
 def check_docs(_):
-    script = ROOT / 'tools' / 'gen_docs.py'
-    if not script.exists():
-        return
-    r = subprocess.run([sys.executable, script, '--check'], cwd=ROOT, capture_output=True, text=True)
-    if r.returncode:
-        yield (r.stdout + r.stderr).strip().splitlines()[-1]
+    for name in ('gen_docs.py', 'verified.py'):
+        script = ROOT / 'tools' / name
+        if script.exists():
+            r = subprocess.run([sys.executable, script, '--check'], cwd=ROOT, capture_output=True, text=True)
+            if r.returncode:
+                yield (r.stdout + r.stderr).strip().splitlines()[-1]
 
 
 def check_format(files):

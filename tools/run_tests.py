@@ -10,6 +10,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -66,6 +67,7 @@ class Runner:
         return passed, failed or int(code != 0), skipped, out
 
     def ctest(self):
+        shutil.rmtree(self.build / 'tests' / 'results', ignore_errors=True)
         _, out = self.run('ctest', '--test-dir', self.build, '-j', self.jobs, '--output-on-failure', '--timeout', 300)
         m = re.search(r'% tests passed, (\d+) tests failed out of (\d+)', out)
         if not m:

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/error.h"
 #include "gpu/loaded_kernel.h"
 #include "kernel/attention.h"
@@ -74,6 +76,7 @@ TEST_P(Targets, Compile) {
     GTEST_SKIP() << e.what();
   }
   bool wave64 = arch.find("gfx9") != arch.npos;
+  std::map<std::string, int> compiled;
   for (const KernelSpec& spec : all_kernels({.arch = arch, .wave_size = wave64 ? 64 : 32})) {
     gpu::CodeObject made = compiler->compile(gpu::source_of(spec), arch);
     EXPECT_EQ(made.log, "") << spec.family << " " << spec.variant;
@@ -83,7 +86,9 @@ TEST_P(Targets, Compile) {
     if (arch.starts_with("gfx")) {  // the kernel and its descriptor are there, nothing is left to link
       EXPECT_NE(made.bytes.find(spec.entry + ".kd"), std::string::npos);
     }
+    ++compiled[spec.family];
   }
+  for (const auto& [family, count] : compiled) RecordProperty(family, count);  // for tools/verified.py
 }
 
 INSTANTIATE_TEST_SUITE_P(Arch, Targets,
