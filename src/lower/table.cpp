@@ -37,6 +37,7 @@ constexpr Row kRows[] = {
     {"ReduceSumSquare", "", "reduce", lower_reduce, true},
     {"Resize", "", "resize", lower_resize, true},
     {"Softmax", "", "softmax", lower_softmax},
+    {"Transpose", "", "alias", lower_transpose_alias},
 };
 
 }  // namespace

@@ -23,4 +23,7 @@ Answer lower_grid_sample(const Request& r);  // grid_sample.cpp
 Answer lower_resize(const Request& r);       // resize.cpp
 Answer lower_pool(const Request& r);         // pool.cpp
 
+/// transpose_alias.cpp: transposes that move no byte
+Answer lower_transpose_alias(const Request& r);
+
 }  // namespace hf::lower
