@@ -1,5 +1,5 @@
 // Reductions on a device.
-#include "lower/on_device.h"
+#include "lower/channels_last.h"
 
 namespace hf::lower {
 namespace {
@@ -52,6 +52,23 @@ TEST(GlobalPool, RowMajor) {
   for (const char* op : {"GlobalAveragePool", "GlobalMaxPool"})
     check_on_device(
         {.name = op, .op = op, .inputs = {random_tensor({2, 5, 7, 7})}, .expected = {Tensor()}, .tolerance = 1e-5f});
+}
+
+TEST(Reduce, ChannelsLast) {
+  check_channels_last(reduce("ReduceMean", {2, 13, 5, 6}, {2, 3}), false);
+  check_channels_last(reduce("ReduceMean", {2, 13, 5, 6}, {2, 3}, 0), false);
+  check_channels_last(reduce("ReduceMax", {2, 13, 5, 6}, {1}), false);
+  check_channels_last(reduce("ReduceProd", {2, 13, 5, 6}, {1}, 0), false);
+  check_channels_last(reduce("ReduceProd", {2, 13, 5, 2}, {1, 2, 3}, 0), false);
+  check_channels_last(reduce("ReduceL2", {2, 13, 5, 6}, {0, 2, 3}), false);
+  check_channels_last(reduce("ReduceL2", {2, 13, 5, 6}, {}), false);
+  check_channels_last(reduce("ReduceSum", {2, 16, 5, 6}, {2}), true);
+  check_channels_last(reduce("ReduceSum", {2, 16, 5, 6}, {0, 3}), true);
+}
+TEST(GlobalPool, ChannelsLast) {
+  for (const Dims& d : {Dims{2, 24, 7, 7}, Dims{2, 13, 7, 7}, Dims{3, 5, 2, 3, 4}, Dims{1, 13, 1, 1}})
+    check_channels_last({.name = d.text(), .op = "GlobalAveragePool", .inputs = {random_tensor(d)}, .tolerance = 1e-5f},
+                        false);
 }
 
 }  // namespace

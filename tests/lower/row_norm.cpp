@@ -1,5 +1,5 @@
 // Normalisations on a device.
-#include "lower/on_device.h"
+#include "lower/channels_last.h"
 
 namespace hf::lower {
 namespace {
@@ -55,6 +55,10 @@ TEST(InstanceNorm, Rows) {
 
 TEST(LpNorm, LastAxis) {
   for (int64_t p : {1, 2}) check_on_device(norm("lp", "LpNormalization", {{4, 30}}, {{"p", p}}));
+}
+TEST(LpNorm, ChannelsLast) {
+  OpCase c = norm("over channels", "LpNormalization", {{2, 13, 5, 6}}, {{"axis", int64_t{1}}});
+  check_channels_last(c, true);
 }
 TEST(MeanVariance, TrailingAxes) {
   check_on_device(

@@ -1,5 +1,5 @@
 // Softmax on a device.
-#include "lower/on_device.h"
+#include "lower/channels_last.h"
 
 namespace hf::lower {
 namespace {
@@ -23,6 +23,12 @@ TEST(Softmax, BeforeOpset13TheAxesFromOneOnAreTheRow) {
   OpCase c = softmax("flattened", {3, 5, 8}, 1);
   c.opset = 11;
   check_on_device(c);
+}
+
+TEST(Softmax, ChannelsLast) {
+  check_channels_last(softmax("over channels", {2, 21, 5, 6}, 1), true);
+  check_channels_last(softmax("over rows", {2, 16, 5, 6}, 2), true);
+  check_channels_last(softmax("over columns", {2, 16, 5, 6}, -1, "LogSoftmax"), true);
 }
 
 }  // namespace
