@@ -1,6 +1,7 @@
 // Normalisations whose rows are contiguous.
 #include "kernel/row_norm.h"
 
+#include "kernel/channel_norm.h"
 #include "lower/renumber.h"
 #include "lower/table.h"
 
@@ -82,15 +83,67 @@ Answer lower_layer(const Request& r, RowNorm kind) {
 Answer lower_layer_norm(const Request& r) { return lower_layer(r, RowNorm::Layer); }
 Answer lower_rms_norm(const Request& r) { return lower_layer(r, RowNorm::Rms); }
 
-Answer lower_group_norm_rows(const Request& r) {
+namespace {
+
+// InstanceNormalization has a group for each channel. An old GroupNormalization has a scale for each group.
+struct Groups {
+  int64_t count, channels, inner;
+  bool scale_by_group;
+};
+
+std::variant<Groups, Refusal> groups_of(const Request& r) {
   if (auto refusal = refused(r)) return *refusal;
-  if (r.node.epilogue) return Refusal{"an epilogue on rows of several axes"};
   const Dims d = r.dims(0);
-  const int64_t groups = r.node.has("num_groups") ? r.node.i("num_groups") : d[1], inner = d.count(2, d.rank());
-  RowNormProblem p = problem(r, RowNorm::Layer, r.node.f("epsilon"), d[1] / groups * inner);
-  const bool by_group = r.node.has("scale_by_group");
+  const Groups g{.count = r.node.has("num_groups") ? r.node.i("num_groups") : d[1],
+                 .channels = d[1],
+                 .inner = d.count(2, d.rank()),
+                 .scale_by_group = r.node.has("scale_by_group")};
   for (int i : {1, 2})
-    if (r.dims(i).count() != (by_group ? groups : d[1])) return Refusal{fmt::format("input {} has a wrong size", i)};
+    if (r.dims(i).count() != (g.scale_by_group ? g.count : g.channels))
+      return Refusal{fmt::format("input {} has {} elements", i, r.dims(i).count())};
+  return g;
+}
+
+}  // namespace
+
+Answer lower_group_norm_channels(const Request& r) {
+  if (!r.is_channels_last(0)) return Refusal{"the input is row-major"};
+  auto found = groups_of(r);
+  if (auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
+  const Groups& g = std::get<Groups>(found);
+  if (g.channels > kernel::ChannelNormProblem::kMostChannels) return Refusal{fmt::format("{} channels", g.channels)};
+  Lowered l;
+  l.inputs.resize(r.node.inputs().size());
+  auto epilogue = epilogue_of(r, true, l.inputs);
+  if (auto* refusal = std::get_if<Refusal>(&epilogue)) return *refusal;
+  const DeviceLayout& now = *device_layout(r.layouts[0]);
+  const kernel::ChannelNormProblem p{.images = now.dims[0],
+                                     .positions = g.inner,
+                                     .channels = g.channels,
+                                     .pitch = now.pitch,
+                                     .groups = g.count,
+                                     .epsilon = r.node.f("epsilon"),
+                                     .in = element_of(now.stored),
+                                     .out = element_of(r.stored_output()),
+                                     .scale_type = element_of(r.stored_input(1)),
+                                     .bias_type = element_of(r.stored_input(2)),
+                                     .parameter_run = g.scale_by_group ? g.channels / g.count : 1,
+                                     .epilogue = std::get<kernel::Epilogue>(std::move(epilogue))};
+  l.inputs[0] = device_channels_last(now.dims, now.stored, now.pitch);
+  for (int i : {1, 2}) l.inputs[static_cast<size_t>(i)] = r.rows(i);
+  l.outputs = {device_channels_last(now.dims, r.stored_output(), now.pitch)};
+  l.launches = kernel::channel_norm(p, r.target);
+  if (p.in == p.out) l.in_place = {0};
+  l.text = fmt::format("channel norm, {} groups", g.count);
+  return l;
+}
+
+Answer lower_group_norm_rows(const Request& r) {
+  auto found = groups_of(r);
+  if (auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
+  if (r.node.epilogue) return Refusal{"an epilogue on rows of several axes"};
+  const auto [groups, channels, inner, by_group] = std::get<Groups>(found);
+  RowNormProblem p = problem(r, RowNorm::Layer, r.node.f("epsilon"), channels / groups * inner);
   p.parameter_rows = groups;
   p.parameter_run = by_group ? p.cols : inner;
   return lower(r, std::move(p));

@@ -14,6 +14,7 @@ Answer lower_direct_conv_transpose(const Request& r);
 Answer lower_softmax(const Request& r);     // softmax.cpp
 Answer lower_layer_norm(const Request& r);  // row_norm.cpp: normalisations of contiguous rows
 Answer lower_rms_norm(const Request& r);
+Answer lower_group_norm_channels(const Request& r);
 Answer lower_group_norm_rows(const Request& r);  // also InstanceNormalization
 Answer lower_lp_norm(const Request& r);
 Answer lower_mean_variance(const Request& r);

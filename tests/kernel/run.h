@@ -108,6 +108,9 @@ class KernelTest : public gpu::OnDevice {
     for (const Candidates& c : launches) workspace_bytes = std::max(workspace_bytes, c[0].workspace_bytes);
     if (workspace_bytes) workspace = DeviceBuffer(device, workspace_bytes);
     if (workspace_bytes) device->fill(workspace.get(), 0xcd, workspace_bytes, stream.get());
+    int counter_words = 1;
+    for (const Candidates& c : launches) counter_words = std::max(counter_words, c[0].counters);
+    DeviceBuffer counters = to_device(std::vector<uint32_t>(static_cast<size_t>(counter_words)));
     for (const Bytes& bytes : inputs) in.push_back(buffers.emplace_back(to_device(bytes)).get());
     const size_t first_output = buffers.size();
     for (size_t bytes : output_bytes) {
@@ -116,7 +119,10 @@ class KernelTest : public gpu::OnDevice {
     }
     for (const Candidates& c : launches)
       gpu::LoadedKernel(device, c[0])
-          .launch(stream, {.inputs = in, .outputs = out, .packed = {}, .workspace = workspace.get(), .counters = {}});
+          .launch(
+              stream,
+              {.inputs = in, .outputs = out, .packed = {}, .workspace = workspace.get(), .counters = counters.get()});
+    for (uint32_t word : to_host<uint32_t>(counters)) EXPECT_EQ(word, 0u) << "counters are left zero";
     std::vector<Bytes> all;
     for (size_t i = 0; i < output_bytes.size(); ++i) {
       all.push_back(to_host<uint8_t>(buffers[first_output + i]));

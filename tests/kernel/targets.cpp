@@ -9,6 +9,8 @@
 #include "gpu/loaded_kernel.h"
 #include "kernel/attention.h"
 #include "kernel/batched_gemm.h"
+#include "kernel/channel_norm.h"
+#include "kernel/pointwise.h"
 #include "kernel/reduce.h"
 #include "kernel/row_norm.h"
 #include "kernel/softmax.h"
@@ -60,6 +62,8 @@ Candidates all_kernels(const Target& target) {
       ReduceProblem p{.op = bits ? ReduceOp::Max : op, .axes = axes, .in = Element::F16, .integer_bits = bits};
       for (Candidates& c : reduce(p, target)) add(std::move(c));
     }
+  const ChannelNormProblem groups{.images = 2, .positions = 4096, .channels = 320, .pitch = 320, .groups = 32};
+  for (Candidates& c : channel_norm(groups, target)) add(std::move(c));
   add(softmax({.rows = 10, .cols = 20, .inner = 400}, target));
   add(row_norm({.rows = 9, .cols = 9001, .kind = RowNorm::Rms, .scale = true, .mean = true, .inverse = true}, target));
   for (Candidates& c : row_norm_split({.rows = 9, .cols = 90000, .in = Element::F16}, target)) add(std::move(c));

@@ -76,9 +76,11 @@ inline void check_channels_last(const OpCase& c, bool out_channels_last) {
   for (const kernel::Candidates& k : l.launches) workspace_bytes = std::max(workspace_bytes, k[0].workspace_bytes);
   gpu::DeviceBuffer workspace(device, workspace_bytes);
   device->fill(workspace.get(), 0xcd, workspace_bytes, stream.get());
+  void* counters = upload(std::vector<float>(1024));
   for (const kernel::Candidates& k : l.launches)
     gpu::LoadedKernel(device, k[0])
-        .launch(stream, {.inputs = in, .outputs = results, .packed = {}, .workspace = workspace.get(), .counters = {}});
+        .launch(stream,
+                {.inputs = in, .outputs = results, .packed = {}, .workspace = workspace.get(), .counters = counters});
   device->copy_to_host(got.data(), results[0], out.bytes(), stream.get());
   stream.synchronize();
   ops::expect_equal(read_out(got, out), ops::evaluate(*n, arguments)[0], c.tolerance, c.name);

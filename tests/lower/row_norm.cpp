@@ -53,6 +53,17 @@ TEST(InstanceNorm, Rows) {
   check_on_device(norm("long", "InstanceNormalization", {{1, 3, 150, 150}, {3}, {3}}));
 }
 
+TEST(GroupNorm, ChannelsLast) {
+  check_channels_last(norm("groups", "GroupNormalization", {{2, 24, 5, 7}, {24}, {24}}, {{"num_groups", int64_t{3}}}),
+                      true);
+  check_channels_last(norm("padded", "GroupNormalization", {{2, 9, 20, 7}, {9}, {9}}, {{"num_groups", int64_t{3}}}),
+                      true);
+  OpCase old = norm("a scale a group", "GroupNormalization", {{2, 12, 5, 7}, {3}, {3}}, {{"num_groups", int64_t{3}}});
+  old.opset = 18;
+  check_channels_last(old, true);
+  check_channels_last(norm("instances", "InstanceNormalization", {{2, 5, 6, 7}, {5}, {5}}), true);
+}
+
 TEST(LpNorm, LastAxis) {
   for (int64_t p : {1, 2}) check_on_device(norm("lp", "LpNormalization", {{4, 30}}, {{"p", p}}));
 }
