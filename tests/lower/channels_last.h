@@ -1,5 +1,6 @@
 // One operator whose first input lies channels last on the emulator, launched without an engine.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "gpu/devices.h"

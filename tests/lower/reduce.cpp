@@ -39,6 +39,13 @@ TEST(Reduce, Integers) {
   c.inputs[0] = Tensor::of<int32_t>({2, 3}, {1, 2, -3, -5, 6, -7});
   check_on_device(c, {.constants = {1}});
 }
+TEST(Reduce, SmallFloats) {
+  for (DType precision : {DType::F16, DType::BF16}) {
+    OpCase c = reduce("ReduceMean", {3, 64, 16}, {1});
+    c.tolerance = precision == DType::F16 ? 2e-3f : 2e-2f;
+    check_on_device(c, {.precision = precision, .constants = {1}});
+  }
+}
 TEST(Reduce, Epilogue) {
   auto program = std::make_shared<ir::Program>();
   program->inputs = 2;

@@ -23,6 +23,13 @@ TEST(LayerNorm, ParametersThatRepeatOverRowsStayOnTheCpu) {
   check_on_device(norm("a scale a row", "LayerNormalization", {{4, 6, 10}, {6, 1}, {6, 1}}, {{"axis", int64_t{1}}}),
                   {.stays_on_cpu = true});
 }
+TEST(LayerNorm, SmallFloats) {
+  for (DType precision : {DType::F16, DType::BF16}) {
+    OpCase c = norm("small floats", "LayerNormalization", {{40, 96}, {96}, {96}});
+    c.tolerance = precision == DType::F16 ? 1e-2f : 6e-2f;
+    check_on_device(c, {.precision = precision, .constants = {1, 2}});
+  }
+}
 TEST(LayerNorm, Epilogue) {
   auto program = std::make_shared<ir::Program>();
   program->inputs = 2;

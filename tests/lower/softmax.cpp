@@ -31,5 +31,12 @@ TEST(Softmax, ChannelsLast) {
   check_channels_last(softmax("over columns", {2, 16, 5, 6}, -1, "LogSoftmax"), true);
 }
 
+TEST(Softmax, SmallFloats) {
+  for (DType precision : {DType::F16, DType::BF16}) {
+    OpCase c = softmax("small floats", {4, 100}, -1);
+    c.tolerance = precision == DType::F16 ? 2e-3f : 2e-2f;
+    check_on_device(c, {.precision = precision});
+  }
+}
 }  // namespace
 }  // namespace hf::lower
