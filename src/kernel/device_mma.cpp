@@ -16,7 +16,7 @@ const std::string_view kDeviceMatrix = R"hip(
 // pix_of(lane, v) and channels ch_of(lane, v) + e of the tile. For that the rows of the tile b must hold the channels in
 // permuted order: its row i is channel i / CH * CH + channel_of_row(i % CH). All indices must be constants after
 // unrolling. FRAGMENT_SETS: how many steps' fragments are worth keeping at once. PIX: 16, 32 or 64; CH: 16 or 32; KC: 1
-// or 2 (kernel/matrix_unit.h). All lanes of the wave take part in loads and runs.
+// or 2 (kernel/matrix_tile.h). All lanes of the wave take part in loads and runs.
 template <int T> struct mma;
 
 // Without a matrix unit: each lane has ROWS pixels x 8 channels, WAVE / 4 lanes along the pixels and 4 along the

@@ -1,6 +1,7 @@
 // The matrix tile of the device header: one wave multiplies one tile, in every element type and length of LDS rows.
 #include "base/error.h"
 #include "kernel/device_header.h"
+#include "kernel/matrix_tile.h"
 #include "kernel/run.h"
 
 namespace hf::kernel {
@@ -72,7 +73,10 @@ class Matrix : public KernelTest {
     std::vector<float> y = floats(out[0], Element::F32);
     int32_t shape[4];
     std::memcpy(shape, out[1].data(), 16);
-    EXPECT_TRUE(shape[0] == 16 || shape[0] == 32 || shape[0] == 64) << shape[0];
+    MatrixTile tile = matrix_tile(target(), type);  // what the host believes
+    EXPECT_EQ(shape[0], tile.pixels);
+    EXPECT_EQ(shape[1], tile.channels);
+    EXPECT_EQ(shape[2], tile.chunks);
     EXPECT_EQ(shape[3], shape[2] * vector_of(type));
     for (size_t p = 0; p < static_cast<size_t>(shape[0]); ++p)
       for (size_t c = 0; c < static_cast<size_t>(shape[1]); ++c) {

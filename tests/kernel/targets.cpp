@@ -71,6 +71,13 @@ Candidates all_kernels(const Target& target) {
   return all;
 }
 
+// The kernel's spilled registers by its metadata, which is MessagePack: a small number is one byte after its key.
+int spilled(const std::string& code) {
+  constexpr std::string_view kKey = ".vgpr_spill_count";
+  size_t at = code.find(kKey);
+  return at == code.npos ? -1 : static_cast<unsigned char>(code[at + kKey.size()]);
+}
+
 TEST_P(Targets, Compile) {
   std::string arch = GetParam();
   gpu::Compiler* compiler = nullptr;
@@ -89,6 +96,8 @@ TEST_P(Targets, Compile) {
                                "ELF"));
     if (arch.starts_with("gfx")) {  // the kernel and its descriptor are there, nothing is left to link
       EXPECT_NE(made.bytes.find(spec.entry + ".kd"), std::string::npos);
+      // gfx1030 has no matrix unit: the last of the candidates may be too large for it.
+      if (spec.family == "conv" && arch != "gfx1030") EXPECT_EQ(spilled(made.bytes), 0) << spec.variant;
     }
     ++compiled[spec.family];
   }
