@@ -20,7 +20,8 @@ struct RtcKind {
 constexpr std::string_view kHipOptions[] = {"-std=c++17", "-O3"};
 constexpr std::string_view kHipCommand[] = {
     "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib", "-std=c++17", "-O3", "-c"};
-constexpr std::string_view kCudaOptions[] = {"-std=c++17", "-default-device"};
+// 177: a function or variable that this kernel does not use.
+constexpr std::string_view kCudaOptions[] = {"-std=c++17", "-default-device", "-diag-suppress=177"};
 constexpr std::string_view kCudaCommand[] = {"-x", "cu", "-std=c++17", "-cubin"};
 constexpr RtcKind kHiprtc{"hiprtc", hiprtc_search, true, "--offload-arch=", kHipOptions, "clang++", kHipCommand};
 constexpr RtcKind kNvrtc{"nvrtc", nvrtc_search, false, "--gpu-architecture=", kCudaOptions, "nvcc", kCudaCommand};
