@@ -1,9 +1,11 @@
 // Vectors of channels, as text.
 #include "kernel/channel_vectors.h"
 
+#include "kernel/vector_epilogue.h"
+
 namespace hf::kernel {
 
-const std::string_view kChannelVectors = R"hip(
+const std::string_view kPieces = R"hip(
 template <int N, int T> struct pieces {
   typedef typename element<T>::type type;
   enum { BYTES = N * sizeof(type), WORDS = BYTES / 4 };
@@ -56,7 +58,10 @@ template <int N, int T> struct pieces {
     }
   }
 };
+)hip";
 
+namespace {
+const char* const kFinish = R"hip(
 template <int N> DEV void finish(float (&v)[N], typename element<HF_OUT>::type* y, i64 row, int c HF_EPI_PARAMS) {
   if (HF_YP == HF_COLUMNS || c < HF_COLUMNS) epilogue(v, row, c, HF_COLUMNS HF_EPI_ARGS);
   if constexpr (HF_YP != HF_COLUMNS) {
@@ -66,5 +71,10 @@ template <int N> DEV void finish(float (&v)[N], typename element<HF_OUT>::type* 
   pieces<N, HF_OUT>::store(y + row * HF_YP + c, v);
 }
 )hip";
+}  // namespace
+
+std::string channel_vectors(const Epilogue& epilogue) {
+  return vector_epilogue_text(epilogue) + std::string(kPieces) + kFinish;
+}
 
 }  // namespace hf::kernel

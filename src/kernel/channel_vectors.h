@@ -2,14 +2,19 @@
 #pragma once
 #include <string_view>
 
+#include "kernel/expression.h"
+
 namespace hf::kernel {
 
-/// Goes after vector_epilogue_text(). Defines
+/// Defines
 ///   pieces<N, T>::load(p, keep, v), store(p, v)   N elements, a power of two, to which p is aligned: one access of up
 ///                                                 to 16 bytes, or several. keep: ~0, or 0 for zeros
-///   finish(v, y, row, c HF_EPI_ARGS)              epilogue and store of N channels from c on at position `row`, where
-///                                                 HF_OUT is the result's type, HF_COLUMNS its channels, HF_YP its
-///                                                 pitch; zeros beyond its channels
-extern const std::string_view kChannelVectors;
+extern const std::string_view kPieces;
+
+/// vector_epilogue_text(), kPieces and
+///   finish(v, y, row, c HF_EPI_ARGS)   epilogue and store of N channels from c on at position `row`, where HF_OUT is
+///                                      the result's type, HF_COLUMNS its channels, HF_YP its pitch; zeros beyond its
+///                                      channels
+std::string channel_vectors(const Epilogue& epilogue);
 
 }  // namespace hf::kernel

@@ -208,7 +208,7 @@ KernelSpec make(const DepthwiseProblem& p, const Tile& t, const char* text) {
   KernelSpec spec{
       .family = "depthwise",
       .variant = t.variant,
-      .source = vector_epilogue_text(p.epilogue) + std::string(kChannelVectors) + kCommon + text,
+      .source = channel_vectors(p.epilogue) + kCommon + text,
       .entry = "depthwise",
       .defines = defines_of(p, t),
       .grid = {blocks_for(threads, kThreads), 1, 1},

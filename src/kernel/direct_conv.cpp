@@ -185,7 +185,7 @@ Candidates direct_conv(const DirectConvProblem& p, const Target&) {
     fail(Code::Unsupported, "a direct convolution of {} images of {} x {} x {}", p.batch, d.input, h.input, w.input);
   KernelSpec spec{.family = "direct_conv",
                   .variant = fmt::format("{}x{}", vec, xv),
-                  .source = vector_epilogue_text(p.epilogue) + std::string(kChannelVectors) + kSource,
+                  .source = channel_vectors(p.epilogue) + kSource,
                   .entry = "direct_conv",
                   .defines = defines_of(p, vec, xv),
                   .grid = {blocks_for(threads, kThreads), 1, 1},

@@ -127,7 +127,7 @@ Candidates grid_sample(const GridSampleProblem& p, const Target&) {
   for (auto [name, value] : numbers) defines.push_back(fmt::format("HF_{}={}", name, value));
   return {{.family = "grid_sample",
            .variant = "gather",
-           .source = vector_epilogue_text({}) + std::string(kChannelVectors) + kSource,
+           .source = channel_vectors({}) + kSource,
            .entry = "grid_sample",
            .defines = std::move(defines),
            .grid = {blocks_for(threads, kThreads), 1, 1},

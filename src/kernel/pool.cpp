@@ -218,7 +218,7 @@ KernelSpec make(const PoolProblem& p, const char* variant, int64_t outputs, cons
     fail(Code::Unsupported, "a pool of {} planes of {} x {} x {}", s.planes, d.input, h.input, w.input);
   KernelSpec spec{.family = "pool",
                   .variant = variant,
-                  .source = vector_epilogue_text(p.epilogue) + std::string(kChannelVectors) + kCommon + text,
+                  .source = channel_vectors(p.epilogue) + kCommon + text,
                   .entry = "pool",
                   .defines = defines_of(p, s, outputs),
                   .grid = {blocks_for(threads, kThreads), 1, 1},

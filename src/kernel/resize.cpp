@@ -115,7 +115,7 @@ Candidates resize(const ResizeProblem& p, const Target&) {
   for (auto [name, value] : numbers) defines.push_back(fmt::format("HF_{}={}", name, value));
   KernelSpec spec{.family = "resize",
                   .variant = copies(p) ? "copies" : "sums",
-                  .source = vector_epilogue_text(p.epilogue) + std::string(kChannelVectors) + kSource,
+                  .source = channel_vectors(p.epilogue) + kSource,
                   .entry = "resize",
                   .defines = std::move(defines),
                   .grid = {blocks_for(threads, kThreads), 1, 1},
