@@ -20,6 +20,7 @@ Answer lower_lp_norm(const Request& r);
 Answer lower_mean_variance(const Request& r);
 Answer lower_reduce(const Request& r);  // reduce.cpp
 Answer lower_global_pool(const Request& r);
+Answer lower_recurrent(const Request& r);    // recurrent.cpp
 Answer lower_grid_sample(const Request& r);  // grid_sample.cpp
 Answer lower_resize(const Request& r);       // resize.cpp
 Answer lower_pool(const Request& r);         // pool.cpp
