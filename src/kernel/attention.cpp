@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 
 #include "base/error.h"
 #include "kernel/attention_text.h"

@@ -42,6 +42,7 @@ constexpr Row kRows[] = {
     {"ReduceSumSquare", "", "reduce", lower_reduce, true},
     {"Resize", "", "resize", lower_resize, true},
     {"Softmax", "", "softmax", lower_softmax},
+    {"StridedAttention", "hipforge", "attention", lower_strided_attention},
     {"Transpose", "", "alias", lower_transpose_alias},
 };
 

@@ -20,10 +20,11 @@ Answer lower_lp_norm(const Request& r);
 Answer lower_mean_variance(const Request& r);
 Answer lower_reduce(const Request& r);  // reduce.cpp
 Answer lower_global_pool(const Request& r);
-Answer lower_recurrent(const Request& r);    // recurrent.cpp
-Answer lower_grid_sample(const Request& r);  // grid_sample.cpp
-Answer lower_resize(const Request& r);       // resize.cpp
-Answer lower_pool(const Request& r);         // pool.cpp
+Answer lower_grid_sample(const Request& r);        // grid_sample.cpp
+Answer lower_pool(const Request& r);               // pool.cpp
+Answer lower_recurrent(const Request& r);          // recurrent.cpp
+Answer lower_resize(const Request& r);             // resize.cpp
+Answer lower_strided_attention(const Request& r);  // attention.cpp
 
 /// transpose_alias.cpp: transposes that move no byte
 Answer lower_transpose_alias(const Request& r);

@@ -70,6 +70,11 @@ bool fold_affine(ir::Graph& g, const PassOptions&);
 bool recognize(ir::Graph& g, const PassOptions&);
 /// For a GPU: Transpose from channels-last to channels-first goes behind the elementwise nodes that follow it.
 bool sink_transposes(ir::Graph& g, const PassOptions&);
+/// For GPUs: the products with constant matrices that make queries, keys and values of one input become one.
+bool merge_linear(ir::Graph& g, const PassOptions&);
+/// For GPUs: softmax(scale * Q K^T + mask) V becomes one StridedAttention, which reads what Transpose, Reshape, Split
+/// and Slice only show in another order.
+bool fuse_attention(ir::Graph& g, const PassOptions&);
 /// Elementwise nodes that follow a convolution or matrix product become its epilogue.
 bool fuse_epilogues(ir::Graph& g, const PassOptions&);
 /// Trees of elementwise nodes become one Pointwise node.

@@ -21,10 +21,13 @@ constexpr Pass kPipeline[] = {
     // Known operators are found before elementwise fusion hides their parts.
     {.name = "merge_equal", .run = merge_equal},
     {.name = "recognize", .run = recognize},
+    {.name = "merge_linear", .run = merge_linear},
     {.name = "propagate_again", .run = propagate, .recurses = true},
     {.name = "clean_up_again", .run = clean_up},
     {.name = "sink_transposes", .run = sink_transposes, .at_load = false},
     {.name = "clean_up_sunk", .run = clean_up, .at_load = false},
+    // Attention while its parts are single nodes.
+    {.name = "fuse_attention", .run = fuse_attention, .at_load = false},
     // Fusion needs known shapes: an operand's broadcast decides whether it fits. Products take what they can first, the
     // rest of the elementwise work is joined among itself.
     {.name = "fuse_epilogues", .run = fuse_epilogues, .at_load = false},
