@@ -27,4 +27,10 @@ class MappedFile {
   size_t size_;
 };
 
+/// A file's bytes in memory, and what keeps them there.
+struct FileBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
 }  // namespace hf

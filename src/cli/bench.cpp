@@ -48,19 +48,6 @@ int64_t batch_of(const Session& session, const std::map<std::string, Dims>& shap
   return 1;
 }
 
-// Refuses a batch that no input can take.
-void check_batch(const Session& session, int64_t batch) {
-  std::string fixed;
-  for (const Port& p : session.inputs()) {
-    if (p.optional || p.shape.rank() == 0) continue;
-    if (!p.shape[0].known() || p.shape[0].value == batch) return;
-    if (fixed.empty()) fixed = fmt::format("input '{}' has the shape {}", p.name, p.shape.text());
-  }
-  if (!fixed.empty())
-    fail(Code::InvalidArgument, "--batch {}: {}, whose first extent is fixed; export the model with a free batch",
-         batch, fixed);
-}
-
 int thread_count(const SessionFlags& flags, const std::string& device) {
   if (flags.threads) return flags.threads;
   // The session chose: "cpu (..., 2 threads)".
@@ -91,7 +78,7 @@ BenchRow bench(const Flags& f, const std::string& precision, int64_t batch, Prog
   std::unique_ptr<Session> session = Session::open(f.model, flags.options());
   row.device = session->device();
   bool on_cpu = row.device.starts_with("cpu");
-  if (on_cpu && precision != "fp32")
+  if (on_cpu && precision != "auto" && precision != "fp32")
     fail(Code::Unsupported, "--precision '{}': only fp32 is supported on the cpu", precision);
   row.load_ms = load.ms();
   if (batch) check_batch(*session, batch);
@@ -110,7 +97,7 @@ BenchRow bench(const Flags& f, const std::string& precision, int64_t batch, Prog
   row.runs = static_cast<int>(samples.size());
   row.throughput = static_cast<double>(row.batch) / row.latency.median * 1e3;
   row.peak_mib = peak_mib();
-  row.precision = precision;
+  row.precision = precision_text(session->precision());
   if (!on_cpu) time_device(*session, inputs, f.seconds / 3, row);
   row.threads = thread_count(f.session, row.device);
   if (f.profile) session->profile(inputs, row.steps);

@@ -40,6 +40,18 @@ std::map<std::string, Dims> made_up_shapes(const Session& session, const ShapeOv
   return shapes;
 }
 
+void check_batch(const Session& session, int64_t batch) {
+  std::string fixed;
+  for (const Port& p : session.inputs()) {
+    if (p.optional || p.shape.rank() == 0) continue;
+    if (!p.shape[0].known() || p.shape[0].value == batch) return;
+    if (fixed.empty()) fixed = fmt::format("input '{}' has the shape {}", p.name, p.shape.text());
+  }
+  if (!fixed.empty())
+    fail(Code::InvalidArgument, "--batch {}: {}, whose first extent is fixed; export the model with a free batch",
+         batch, fixed);
+}
+
 std::string made_up_text(const Session& session, const ShapeOverrides& overrides,
                          const std::map<std::string, Dims>& shapes) {
   std::string text;

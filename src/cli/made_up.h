@@ -9,6 +9,9 @@ namespace hf::cli {
 /// convolutional networks have no answer for a picture of one pixel.
 std::map<std::string, Dims> made_up_shapes(const Session& session, const ShapeOverrides& overrides, int64_t batch = 1);
 
+/// Refuses a --batch that no input can take: InvalidArgument.
+void check_batch(const Session& session, int64_t batch);
+
 /// "N = 1, H = 224": the extents of these shapes that the model leaves open and no override sets; empty if there are
 /// none.
 std::string made_up_text(const Session& session, const ShapeOverrides& overrides,

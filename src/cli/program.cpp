@@ -15,6 +15,7 @@ const Command kCommands[] = {
     {"test", "Run ONNX backend-test folders and compare with the stored outputs", test_models},
     {"inspect", "Show what a model holds and where its nodes run", inspect_model},
     {"bench", "Measure a model's latency, throughput and memory", bench_model},
+    {"compile", "Compile a model for GPUs that are not there, into one file", compile},
     {"operators", "List the operators that are supported, and the kernels that run them", list_operators},
     {"env", "List the settings that are read from the environment", list_settings},
 };
@@ -27,7 +28,8 @@ void print_overview() {
       "\nExamples:\n"
       "  hipforge run model.onnx --image photo.jpg --labels labels.txt\n"
       "  hipforge run model.onnx --input x=x.npy --output-dir out\n"
-      "  hipforge bench model.onnx --batch 1,8\n\n"
+      "  hipforge bench model.onnx --batch 1,8\n"
+      "  hipforge compile model.onnx --target gfx942,gfx1100 -o model.hfp\n\n"
       "'hipforge COMMAND --help' says more; 'hipforge --version' prints the version.\n");
 }
 

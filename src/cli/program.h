@@ -13,6 +13,7 @@ int run_model(const Command& command, const Arguments& arguments);
 int test_models(const Command& command, const Arguments& arguments);
 int inspect_model(const Command& command, const Arguments& arguments);
 int bench_model(const Command& command, const Arguments& arguments);
+int compile(const Command& command, const Arguments& arguments);
 int list_operators(const Command& command, const Arguments& arguments);
 int list_settings(const Command& command, const Arguments& arguments);
 

@@ -4,6 +4,7 @@
 #include "cli/classify.h"
 #include "cli/tensor_text.h"
 #include "cli/timing.h"
+#include "session/compile.h"
 #include "session/inspect.h"
 #include "session/operators.h"
 
@@ -65,6 +66,7 @@ std::string to_json(const RunReport& report);
 std::string to_json(const TestReport& report);
 std::string to_json(const InspectReport& report);
 std::string to_json(const BenchReport& report);
+std::string to_json(const std::string& model, const std::string& output, const CompileReport& report);
 std::string to_json(const std::vector<Setting>& settings);
 std::string to_json(const std::vector<OperatorInfo>& operators);
 

@@ -84,6 +84,25 @@ Json of(const OperatorInfo& o) {
   return json;
 }
 
+Json of(const std::optional<int64_t>& n) { return n ? Json(*n) : Json(nullptr); }
+
+Json of(const KernelReport& k) {
+  return {{"family", k.family},
+          {"variant", k.variant},
+          {"name", k.name},
+          {"uses", k.uses},
+          {"threads", k.threads},
+          {"lds_bytes", k.lds_bytes},
+          {"vgprs", of(k.vgprs)},
+          {"agprs", of(k.agprs)},
+          {"sgprs", of(k.sgprs)},
+          {"spills", of(k.spills)},
+          {"private_bytes", of(k.private_bytes)},
+          {"waves", of(k.waves)},
+          {"matrix_instructions", of(k.matrix)},
+          {"code_bytes", of(k.code_bytes)}};
+}
+
 template <class Items>
 Json list_of(const Items& items) {
   Json list = Json::array();
@@ -150,6 +169,20 @@ std::string to_json(const InspectReport& r) {
                {"scratch_bytes", r.found.scratch_bytes},
                {"split", r.found.split},
                {"placements", list_of(r.found.placements)}};
+  return text_of(json);
+}
+
+std::string to_json(const std::string& model, const std::string& output, const CompileReport& r) {
+  Json targets = Json::array();
+  for (const TargetReport& t : r.targets)
+    targets.push_back({{"target", t.target},
+                       {"nodes", t.nodes},
+                       {"on_cpu", t.on_cpu},
+                       {"split", t.split},
+                       {"seconds", t.seconds},
+                       {"kernels", list_of(t.kernels)}});
+  Json json = {{"model", model}, {"targets", targets}};
+  if (!output.empty()) json.update({{"output", output}, {"bytes", r.file_bytes}});
   return text_of(json);
 }
 

@@ -30,10 +30,13 @@ int64_t parse_number(std::string_view option, const std::string& part, const std
   return value;
 }
 
+constexpr std::pair<std::string_view, DType> kPrecisions[] = {
+    {"auto", DType::Undefined}, {"fp32", DType::F32}, {"fp16", DType::F16}, {"bf16", DType::BF16}};
+
 DType parse_precision(const std::string& text) {
-  for (auto [name, dtype] : {std::pair("fp32", DType::F32), {"fp16", DType::F16}, {"bf16", DType::BF16}})
+  for (const auto& [name, dtype] : kPrecisions)
     if (text == name) return dtype;
-  fail(Code::InvalidArgument, "--precision '{}' is none of fp32, fp16, bf16", text);
+  fail(Code::InvalidArgument, "--precision '{}' is none of auto, fp32, fp16, bf16", text);
 }
 
 int64_t parse_bytes(std::string_view option, const std::string& text) {
@@ -47,22 +50,15 @@ int64_t parse_bytes(std::string_view option, const std::string& text) {
 
 }  // namespace
 
-void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool shapes) {
-  options.push_back(
-      {"--device", "DEVICE", &flags.device,
-       "auto (the first GPU, else the cpu), cpu, hip[:N], cuda[:N], emu[:ARCH], target:ARCH (inspect only)"});
-  options.push_back({"--precision", "P", &flags.precision, "what a GPU stores float32 values as: fp32, fp16 or bf16"});
+void add_model_options(std::vector<Option>& options, SessionFlags& flags, bool shapes) {
+  options.push_back({"--precision", "P", &flags.precision,
+                     "what a GPU stores float32 values as: fp32, fp16, bf16; auto: an .hfp file's own, else fp32"});
   options.push_back({"--fallback",
                      "error|warn|allow",
                      &flags.fallback,
                      "when a GPU leaves nodes to the cpu",
                      0,
                      {"error", "warn", "allow"}});
-  options.push_back({"--graph", "on|off", &flags.graphs, "record a GPU's work once and replay it", 0, {"on", "off"}});
-  options.push_back({"--memory-limit", "BYTES", &flags.memory_limit,
-                     "device memory that the session may hold (with K, M or G); default: all there is"});
-  options.push_back(
-      {"--threads", "N", &flags.threads, "threads of a run on the cpu; 0: HIPFORGE_THREADS, else one a physical core"});
   options.push_back({"--optimize", "all|none", &flags.optimize, "none: only what running needs", 0, {"all", "none"}});
   options.push_back({"--disable", "PASS,...", &flags.disable, "optimisation passes to skip"});
   if (!shapes) return;
@@ -70,6 +66,18 @@ void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool
                      "an input's shape (x=1x3x224x224) or a symbolic extent (batch=8); may be repeated"});
   options.push_back(
       {"--dump", "passes|plan DIR", &flags.dumps, "write the graph after each pass, or each plan, to DIR"});
+}
+
+void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool shapes) {
+  options.push_back(
+      {"--device", "DEVICE", &flags.device,
+       "auto (the first GPU, else the cpu), cpu, hip[:N], cuda[:N], emu[:ARCH], target:ARCH (inspect only)"});
+  options.push_back({"--graph", "on|off", &flags.graphs, "record a GPU's work once and replay it", 0, {"on", "off"}});
+  options.push_back({"--memory-limit", "BYTES", &flags.memory_limit,
+                     "device memory that the session may hold (with K, M or G); default: all there is"});
+  options.push_back(
+      {"--threads", "N", &flags.threads, "threads of a run on the cpu; 0: HIPFORGE_THREADS, else one a physical core"});
+  add_model_options(options, flags, shapes);
 }
 
 SessionOptions SessionFlags::options() const {
@@ -90,6 +98,12 @@ SessionOptions SessionFlags::options() const {
     (what == "plan" ? o.dump_plan : o.dump_passes) = folder;
   }
   return o;
+}
+
+std::string precision_text(DType precision) {
+  for (const auto& [name, dtype] : kPrecisions)
+    if (precision == dtype) return std::string(name);
+  return std::string(name(precision));
 }
 
 ShapeOverrides SessionFlags::overrides() const {

@@ -6,7 +6,7 @@
 namespace hf::cli {
 
 struct SessionFlags {
-  std::string device = "auto", precision = "fp32", fallback = "warn", graphs = "on", memory_limit;
+  std::string device = "auto", precision = "auto", fallback = "warn", graphs = "on", memory_limit;
   int threads = 0;
   std::string optimize = "all";
   std::string disable;  // names with commas between
@@ -17,8 +17,14 @@ struct SessionFlags {
   ShapeOverrides overrides() const;  // throws InvalidArgument
 };
 
-/// Adds --device, --threads, --optimize, --disable, and where `shapes` is true --shape and --dump.
+/// Adds --precision, --fallback, --optimize, --disable, and where `shapes` is true --shape and --dump: what a plan
+/// depends on besides the device.
+void add_model_options(std::vector<Option>& options, SessionFlags& flags, bool shapes = true);
+/// Adds these, and --device, --graph, --memory-limit and --threads.
 void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool shapes = true);
+
+/// "fp16".
+std::string precision_text(DType precision);
 
 /// "NAME=VALUE" split at its first '='; `option` is for messages. Throws InvalidArgument if either side is empty.
 std::pair<std::string, std::string> split_pair(std::string_view option, const std::string& text);

@@ -26,7 +26,7 @@ struct Actions {
 
 }  // namespace
 
-ProcessResult run_process(const std::vector<std::string>& arguments) {
+ProcessResult run_process(const std::vector<std::string>& arguments, size_t most_output) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail(Code::Io, "no pipe to run '{}': {}", arguments.at(0), strerror(errno));
   Actions actions;
@@ -46,7 +46,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments) {
   ProcessResult result;
   char buffer[65536];
   for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR);)
-    if (n > 0 && result.output.size() < (1 << 20)) result.output.append(buffer, static_cast<size_t>(n));
+    if (n > 0 && result.output.size() < most_output) result.output.append(buffer, static_cast<size_t>(n));
   close(ends[0]);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

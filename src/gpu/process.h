@@ -14,8 +14,8 @@ struct ProcessResult {
 };
 
 /// Runs a program (a path, or a name looked up in PATH) with empty standard input, and waits for it. Throws NotFound if
-/// it cannot be started. Output beyond 1 MiB is dropped.
-ProcessResult run_process(const std::vector<std::string>& arguments);
+/// it cannot be started. Output beyond `most_output` bytes is dropped.
+ProcessResult run_process(const std::vector<std::string>& arguments, size_t most_output = 1 << 20);
 
 /// The file of this name in the folders of PATH that may be executed.
 std::optional<std::string> find_program(const std::string& name);

@@ -24,7 +24,7 @@ std::string place(const pb::NodeProto& node, int index) {
 Builder::Builder(pb::ModelProto& model, const LoadOptions& options)
     : model_(model),
       options_(options),
-      files_(options.folder),
+      files_(options.folder, options.external),
       functions_(model),
       opsets_(read_opsets(model)),
       sparse_bytes_(kLimits.sparse_bytes) {}

@@ -27,6 +27,8 @@ class Builder {
   /// The main graph; once.
   std::unique_ptr<ir::Graph> build();
   const Opsets& opsets() const { return opsets_; }
+  /// The external files that build() read.
+  const ExternalFiles::Files& external() const { return files_.all(); }
 
  private:
   // A node to bind when its whole graph is there, and the opset to read it by.

@@ -60,7 +60,7 @@ std::vector<std::string> components(const std::string& location) {
 
 }  // namespace
 
-std::shared_ptr<const MappedFile> ExternalFiles::open(const std::string& location) {
+const FileBytes& ExternalFiles::open(const std::string& location) {
   auto where = context([&] { return fmt::format("external data '{}'", location); });
   if (auto it = open_.find(location); it != open_.end()) return it->second;
   if (folder_.empty()) fail(Code::InvalidModel, "a model from memory has no folder; name one to load external data");
@@ -84,7 +84,8 @@ std::shared_ptr<const MappedFile> ExternalFiles::open(const std::string& locatio
     fail(Code::InvalidModel, "it is not a regular file");
   if (status.st_nlink > 1)
     fail(Code::InvalidModel, "it has {} hard links and so may be a file from elsewhere: copy it", status.st_nlink);
-  return open_[location] = MappedFile::adopt(file.release(), location);
+  std::shared_ptr<const MappedFile> mapped = MappedFile::adopt(file.release(), location);
+  return open_[location] = {mapped->bytes(), mapped};
 }
 
 }  // namespace hf::load

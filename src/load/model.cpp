@@ -46,6 +46,7 @@ ir::Model load_bytes(std::span<const std::byte> bytes, const LoadOptions& option
   model.graph = builder.build();
   model.ir_version = proto.ir_version();
   model.opsets = builder.opsets();
+  if (options.external_read) *options.external_read = builder.external();
   if (auto it = model.opsets.find(""); it != model.opsets.end()) model.opset = it->second;
   model.producer = proto.producer_name();
   model.producer_version = proto.producer_version();

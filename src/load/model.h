@@ -5,9 +5,11 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 
+#include "base/mapped_file.h"
 #include "ir/graph.h"
 
 namespace hf::load {
@@ -15,6 +17,10 @@ namespace hf::load {
 struct LoadOptions {
   /// The folder that external data must lie in. Default: the model file's; none for load_bytes, which then refuses it.
   std::filesystem::path folder;
+  /// External data by its location, in place of files in a folder.
+  std::map<std::string, FileBytes> external;
+  /// Gets the external files that were read, by their locations. May be null.
+  std::map<std::string, FileBytes>* external_read = nullptr;
   /// Operators that hipforge does not know become nodes without a definition, for inspection. Otherwise: Unsupported,
   /// with a list of them all.
   bool keep_unknown_operators = false;

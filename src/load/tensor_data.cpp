@@ -62,11 +62,11 @@ Tensor external_tensor(const pb::TensorProto& p, DType dtype, const Dims& dims, 
   if (length != wanted)
     fail(Code::InvalidModel, "external data '{}' has length {}, wanted {} for {} {}", location, length, wanted,
          name(dtype), dims.text());
-  std::shared_ptr<const MappedFile> file = files.open(location);
-  uint64_t size = file->bytes().size();
+  const FileBytes& file = files.open(location);
+  uint64_t size = file.bytes.size();
   if (offset > size || length > size - offset)
     fail(Code::InvalidModel, "external data '{}' has {} bytes, wanted {} from {} on", location, size, length, offset);
-  return from_bytes(dtype, dims, file->bytes().data() + offset, file);
+  return from_bytes(dtype, dims, file.bytes.data() + offset, file.owner);
 }
 
 Tensor raw_tensor(pb::TensorProto& p, DType dtype, const Dims& dims) {

@@ -20,15 +20,19 @@ namespace pb = ::hipforge::onnx;
 /// The files beside a model that hold its tensors' bytes; each is mapped once. Nothing outside the folder is opened.
 class ExternalFiles {
  public:
-  /// Empty: no external data is allowed.
-  explicit ExternalFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  using Files = std::map<std::string, FileBytes>;
+  /// An empty folder: no external data but what `given` holds, by location.
+  explicit ExternalFiles(std::filesystem::path folder, Files given = {})
+      : folder_(std::move(folder)), open_(std::move(given)) {}
   /// Maps `location`, relative to the folder. Throws InvalidModel for a path that is absolute, goes up, passes through
   /// a link or is no regular file with one name; NotFound if there is none.
-  std::shared_ptr<const MappedFile> open(const std::string& location);
+  const FileBytes& open(const std::string& location);
+  /// All that were opened or given.
+  const Files& all() const { return open_; }
 
  private:
   std::filesystem::path folder_;
-  std::map<std::string, std::shared_ptr<const MappedFile>> open_;
+  Files open_;
 };
 
 /// ONNX's number as a dtype. Throws InvalidModel for one that is none.

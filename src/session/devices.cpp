@@ -34,12 +34,13 @@ std::shared_ptr<gpu::Device> shared_device(const std::string& text) {
 // The first GPU there is that works, or none.
 ChosenDevice find_device() {
   for (const char* driver : {"hip", "cuda"}) {
+    std::shared_ptr<gpu::Device> device;
     try {
-      auto device = shared_device(driver);
+      device = shared_device(driver);
       engine::self_test(device);
       return {.device = std::move(device), .target = "", .text = fmt::format("{}:0", driver)};
     } catch (const Error& e) {
-      if (e.code() == Code::NotFound)
+      if (!device && e.code() == Code::NotFound)
         log::debug("session", "no {} device: {}", driver, e.what());
       else
         log::warn("session", "the {} device is not used: {}", driver, e.what());

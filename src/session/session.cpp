@@ -16,12 +16,17 @@
 #include "passes/pass.h"
 #include "plan/executor.h"
 #include "session/devices.h"
+#include "session/open_package.h"
 
 namespace hf {
 
 struct Session::State {
+  explicit State(const SessionOptions& o) : options(o) {}
+
   ir::Model model;
   SessionOptions options;
+  std::shared_ptr<const Package> package;  // that it was opened from
+  Package files;                           // with options.compile
   std::vector<Port> inputs, outputs;
   std::unique_ptr<plan::Backend> cpu;
   ChosenDevice device;
@@ -140,13 +145,25 @@ class Recorder final : public plan::Observer {
   std::vector<StepTime>& steps_;
 };
 
-std::unique_ptr<engine::Engine> make_gpu(const ChosenDevice& chosen, const SessionOptions& o) {
-  if (chosen.device)
-    return engine::make_engine({.device = chosen.device,
-                                .name = chosen.text,
-                                .precision = o.precision,
-                                .graphs = o.graphs,
-                                .memory_limit = o.memory_limit});
+std::unique_ptr<engine::Engine> engine_of(const ChosenDevice& chosen, const SessionOptions& o,
+                                          const Package::Code* code) {
+  return engine::make_engine({.device = chosen.device,
+                              .name = chosen.text,
+                              .precision = o.precision,
+                              .graphs = o.graphs,
+                              .memory_limit = o.memory_limit,
+                              .target = code ? std::optional(code->target) : std::nullopt});
+}
+
+std::unique_ptr<engine::Engine> make_gpu(const ChosenDevice& chosen, const SessionOptions& o, const Package* package) {
+  if (chosen.device) {
+    PackagedKernels kernels;
+    if (package) kernels = kernels_for(*package, chosen.device->info());
+    if (kernels.why_not.empty()) return engine_of(chosen, o, kernels.code);
+    log::info("session", "{}: they are compiled", kernels.why_not);
+    auto where = context([&] { return kernels.why_not; });
+    return engine_of(chosen, o, nullptr);
+  }
   if (chosen.target.empty()) return nullptr;
   return engine::make_offline_engine({.target = kernel::target_named(chosen.target),
                                       .name = chosen.text,
@@ -167,20 +184,35 @@ Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
 std::unique_ptr<Session> Session::open(const std::filesystem::path& path, const SessionOptions& options) {
-  return make(load::load_file(path), options);
+  std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  auto state = std::make_unique<State>(options);
+  if (is_package(file->bytes())) {
+    ir::Model model = load_package(path, file, state->package);
+    if (options.compile) state->files = *state->package;
+    return make(std::move(state), std::move(model));
+  }
+  load::LoadOptions load_options;
+  if (options.compile) {
+    state->files.name = path.filename().string();
+    state->files.model = {file->bytes(), file};
+    load_options.external_read = &state->files.external;
+  }
+  ir::Model model = load::load_file(path, load_options);
+  return make(std::move(state), std::move(model));
 }
 
 std::unique_ptr<Session> Session::open_bytes(std::span<const std::byte> bytes, const SessionOptions& options) {
-  return make(load::load_bytes(bytes), options);
+  return make(std::make_unique<State>(options), load::load_bytes(bytes));
 }
 
-std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& options) {
-  check_pass_names(options);
-  auto state = std::make_unique<State>();
+std::unique_ptr<Session> Session::make(std::unique_ptr<State> state, ir::Model model) {
   State* s = state.get();
+  const SessionOptions& options = s->options;
+  check_pass_names(options);
+  if (s->options.precision == DType::Undefined) s->options.precision = s->package ? s->package->precision : DType::F32;
+  if (s->package) offer_kernels(*s->package);
   s->device = choose_device(options.device);
   s->model = std::move(model);
-  s->options = options;
   ir::Graph& g = *s->model.graph;
   for (const ir::Value* v : g.inputs()) {
     if (v->kind != ir::TypeKind::Tensor)
@@ -200,7 +232,7 @@ std::unique_ptr<Session> Session::make(ir::Model model, const SessionOptions& op
   s->cpu = cpu::make_cpu_backend(cpu_options);
   plan::ExecutorOptions e;
   e.backends = {s->cpu.get()};
-  s->gpu = make_gpu(s->device, options);
+  s->gpu = make_gpu(s->device, options, s->package.get());
   if (s->gpu) e.backends.insert(e.backends.begin(), s->gpu.get());
   e.max_plans = options.max_plans;
   e.specialize = [s](ir::Graph& graph) {
@@ -223,6 +255,22 @@ const std::vector<Port>& Session::inputs() const { return state_->inputs; }
 const std::vector<Port>& Session::outputs() const { return state_->outputs; }
 const ir::Model& Session::model() const { return state_->model; }
 std::string Session::device() const { return state_->gpu ? describe(state_->device) : cpu::describe(*state_->cpu); }
+
+DType Session::precision() const { return state_->gpu ? state_->options.precision : DType::F32; }
+const Package* Session::package() const { return state_->package.get(); }
+
+std::vector<engine::CompiledKernel> Session::compiled() const {
+  return state_->gpu ? state_->gpu->compiled() : std::vector<engine::CompiledKernel>();
+}
+
+Package Session::files() const {
+  Package p = state_->files;
+  p.code.clear();
+  p.shapes.clear();
+  p.kernels = kernels_name();
+  p.precision = state_->options.precision;
+  return p;
+}
 
 std::vector<Tensor> Session::run(const NamedTensors& inputs, std::span<const std::string> outputs) const {
   check_runs(state_->device);

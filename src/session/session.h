@@ -15,6 +15,11 @@
 
 namespace hf {
 
+struct Package;
+namespace engine {
+struct CompiledKernel;
+}
+
 enum class Fallback : uint8_t { Error, Warn, Allow };
 
 struct SessionOptions {
@@ -23,9 +28,10 @@ struct SessionOptions {
   /// Unsupported). InvalidArgument for a name that is none, NotFound with all that was tried for a device that is not
   /// there.
   std::string device = "auto";
-  /// What float32 values are stored as on a GPU: F32, F16 or BF16. Arithmetic is float32 but for the products of
+  /// What float32 values are stored as on a GPU: F32, F16 or BF16; Undefined: what an .hfp file was compiled for, else
+  /// F32. Arithmetic is float32 but for the products of
   /// matrices and convolutions; inputs and outputs keep their types. The cpu computes in F32 whatever this says.
-  DType precision = DType::F32;
+  DType precision = DType::Undefined;
   /// What happens when a GPU leaves nodes to the cpu: Unsupported naming them, a warning once, or nothing.
   Fallback fallback = Fallback::Warn;
   /// Record the GPU's work once and replay it.
@@ -75,7 +81,8 @@ struct MemoryReport {
 /// Thread-safe: run() may be called from several threads at once; runs of the same shapes share a plan.
 class Session {
  public:
-  /// Throws NotFound, Io, InvalidModel, Unsupported or InvalidArgument.
+  /// Opens an ONNX file, or an .hfp file (package.h), whatever its name is. Throws NotFound, Io, InvalidModel,
+  /// Unsupported or InvalidArgument.
   static std::unique_ptr<Session> open(const std::filesystem::path& path, const SessionOptions& options = {});
   static std::unique_ptr<Session> open_bytes(std::span<const std::byte> bytes, const SessionOptions& options = {});
   ~Session();
@@ -86,6 +93,11 @@ class Session {
   const ir::Model& model() const;
   /// The device in words: "cpu (2 threads, avx512_core)", "hip:0 AMD Instinct MI300X (gfx942, ...)".
   std::string device() const;
+
+  /// What float32 values are stored as: SessionOptions::precision on a GPU, F32 on the cpu.
+  DType precision() const;
+  /// What the model was opened from; null if that was no .hfp file.
+  const Package* package() const;
 
   /// Runs the model. Every input without a default must be given. Returns the outputs named (all when none are), in
   /// that order. Throws InvalidArgument for a missing input, a wrong dtype, rank or extent, NotFound for an unknown
@@ -101,10 +113,15 @@ class Session {
   std::shared_ptr<const plan::Plan> plan_for(const NamedTensors& inputs) const;
   MemoryReport memory() const;
 
+  // ---- With SessionOptions::compile, for compile.h: the kernels of the plans made so far, and the model's files as a
+  // package without kernels.
+  std::vector<engine::CompiledKernel> compiled() const;
+  Package files() const;
+
  private:
   struct State;
   explicit Session(std::unique_ptr<State> state);
-  static std::unique_ptr<Session> make(ir::Model model, const SessionOptions& options);
+  static std::unique_ptr<Session> make(std::unique_ptr<State> state, ir::Model model);
   std::unique_ptr<State> state_;
 };
 
