@@ -73,7 +73,8 @@ class HostCompiler final : public CommandCompiler {
  protected:
   std::vector<std::string> command(const Source& source, const std::string& arch, const std::string& file,
                                    const std::string& out) const override {
-    // Contraction would make results depend on the host: fma is written where it is meant.
+    // Contraction would make results depend on the host: fma is written where it is meant. Kernels read 16 bytes of
+    // elements as one vector, which compilers for GPUs allow.
     std::vector<std::string> line{program_,
                                   "-x",
                                   "c++",
@@ -84,6 +85,7 @@ class HostCompiler final : public CommandCompiler {
                                   "-w",
                                   "-fno-math-errno",
                                   "-ffp-contract=off",
+                                  "-fno-strict-aliasing",
                                   "-DHF_EMU=1",
                                   fmt::format("-DHF_EMU_WAVE={}", wave_size(arch))};
 #ifdef __SANITIZE_ADDRESS__

@@ -50,6 +50,9 @@ TEST_P(Softmax, RowsOfAllLengths) {
 }
 TEST_P(Softmax, RowsThatDoNotFitRegisters) { check({.rows = 2, .cols = 9001}, 5); }
 TEST_P(Softmax, ManyRows) { check({.rows = 517, .cols = 12}, 3); }
+TEST_P(Softmax, SmallFloatsOfWhichALaneHasMany) {
+  for (Element e : {Element::F16, Element::BF16}) check({.rows = 3, .cols = 1024, .in = e, .out = e}, 10);
+}
 TEST_P(Softmax, PaddedRows) {
   check({.rows = 9, .cols = 21, .pitch = 24, .in = Element::F16, .out = Element::F16}, 4);
   check({.rows = 9, .cols = 5, .pitch = 8, .log = true}, 4);
