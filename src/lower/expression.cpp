@@ -14,10 +14,10 @@ std::string literal(float v) {
 }
 
 // One step: the row's expression over x, y, z and its attributes a, b.
-std::string statement(const ir::Step& step, int result) {
+std::string statement(const ir::Step& step, int result, std::string_view type) {
   const ops::PointwiseOp* row = ops::find_pointwise(step.op);
   check(row, "a program's steps are rows of pointwise.def");
-  std::string text = fmt::format("float r{}; {{ typedef float T;", result);
+  std::string text = fmt::format("{0} r{1}; {{ typedef {0} T;", type, result);
   for (size_t i = 0; i < step.args.size(); ++i) text += fmt::format(" const T {} = r{};", "xyz"[i], step.args[i]);
   for (size_t i = 0; i < step.attrs.size(); ++i)
     text += fmt::format(" const T {} = {};", "ab"[i], literal(step.attrs[i]));
@@ -26,11 +26,11 @@ std::string statement(const ir::Step& step, int result) {
 
 }  // namespace
 
-kernel::Expression expression_of(const ir::Program& program) {
-  kernel::Expression e{.inputs = program.inputs};
+kernel::Expression expression_of(const ir::Program& program, bool whole) {
+  kernel::Expression e{.inputs = program.inputs, .whole = whole};
   if (program.steps.empty()) return e;
   int result = program.inputs;
-  for (const ir::Step& step : program.steps) e.body += statement(step, result++);
+  for (const ir::Step& step : program.steps) e.body += statement(step, result++, whole ? "i64" : "float");
   e.body += fmt::format("return r{};", program.result());
   return e;
 }

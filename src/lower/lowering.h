@@ -102,8 +102,8 @@ Answer lower_node(const Request& r);
 /// Throws Unsupported for a type that kernels do not move.
 kernel::Candidates convert_layout(const DeviceLayout& from, const DeviceLayout& to, const kernel::Target& target);
 
-/// Elementwise work of a program as an expression.
-kernel::Expression expression_of(const ir::Program& program);
+/// Elementwise work of a program as an expression; of integers where `whole`.
+kernel::Expression expression_of(const ir::Program& program, bool whole = false);
 /// The node's epilogue for a kernel whose output 0 is seen as [rows, columns]: channels last, [positions, C], where
 /// `channels_last`; else row-major, [all but the last, the last]. Sets the layouts of the epilogue's operands in
 /// `inputs`, which the caller has sized as the node's inputs. Its operands are to follow the kernel's own inputs in

@@ -1,11 +1,15 @@
 // What is tried for each operator, in order.
 #include "lower/table.h"
 
+#include "ops/pointwise.h"
+
 namespace hf::lower {
 namespace {
 
 constexpr Row kRows[] = {
     {"AveragePool", "", "pool", lower_pool, true},
+    {"Cast", "", "pointwise", lower_pointwise, true},
+    {"CastLike", "", "pointwise", lower_pointwise, true},
     {"Conv", "", "depthwise", lower_depthwise, true},
     {"Conv", "", "direct", lower_direct_conv, true},
     {"ConvTranspose", "", "direct", lower_direct_conv_transpose, true},
@@ -27,7 +31,9 @@ constexpr Row kRows[] = {
     {"LpPool", "", "pool", lower_pool, true},
     {"MatMul", "", "batched gemm", lower_matmul, true},
     {"MaxPool", "", "pool", lower_pool, true},
+    {"Mean", "", "pointwise", lower_pointwise, true},
     {"MeanVarianceNormalization", "", "row norm", lower_mean_variance},
+    {"Pointwise", "hipforge", "pointwise", lower_pointwise, true},
     {"RMSNormalization", "", "row norm", lower_rms_norm, true},
     {"RNN", "", "recurrent", lower_recurrent},
     {"ReduceL1", "", "reduce", lower_reduce, true},
@@ -52,6 +58,8 @@ std::vector<Row> rows_for(const ir::Node& node) {
   std::vector<Row> rows;
   for (const Row& row : kRows)
     if (node.is(row.op, row.domain)) rows.push_back(row);
+  if (node.domain.empty() && ops::find_pointwise(node.op))
+    rows.push_back({node.op, "", "pointwise", lower_pointwise, true});
   return rows;
 }
 

@@ -7,6 +7,7 @@ namespace hf::lower {
 Answer lower_alias(const Request& r);      // alias.cpp: operators that change extents only
 Answer lower_depthwise(const Request& r);  // depthwise.cpp
 Answer lower_gemm(const Request& r);       // matmul.cpp: products of two run-time operands
+Answer lower_pointwise(const Request& r);  // pointwise.cpp: elementwise operators, casts, programs
 Answer lower_matmul(const Request& r);
 // direct_conv.cpp
 Answer lower_direct_conv(const Request& r);
