@@ -4,7 +4,19 @@
 
 namespace hf::lower {
 
-Answer lower_alias(const Request& r);      // alias.cpp: operators that change extents only
+Answer lower_alias(const Request& r);  // alias.cpp: operators that change extents only
+Answer lower_identity(const Request& r);
+Answer lower_dropout(const Request& r);
+// movement.cpp, pad.cpp: strided copies
+Answer lower_center_crop_pad(const Request& r);
+Answer lower_concat(const Request& r);
+Answer lower_depth_space(const Request& r);
+Answer lower_expand(const Request& r);
+Answer lower_pad(const Request& r);
+Answer lower_slice(const Request& r);
+Answer lower_split(const Request& r);
+Answer lower_tile(const Request& r);
+Answer lower_transpose(const Request& r);
 Answer lower_depthwise(const Request& r);  // depthwise.cpp
 Answer lower_gemm(const Request& r);       // matmul.cpp: products of two run-time operands
 Answer lower_pointwise(const Request& r);  // pointwise.cpp: elementwise operators, casts, programs

@@ -32,6 +32,7 @@ bool keeps_order(const std::vector<int64_t>& perm, const Dims& dims) {
 }  // namespace
 
 Answer lower_transpose_alias(const Request& r) {
+  if (!r.node.has("perm")) return Refusal{"reversed axes"};
   const std::vector<int64_t>& perm = r.node.ints("perm");
   Lowered l;
   l.alias = 0;
