@@ -2,9 +2,11 @@
 """The tests of GPU drivers and kernels on the AMD emulator (tools/amdgpu), then 'N passed, N failed, N skipped'.
 
     amd_tests.py [--preset dev] [--targets gfx942,gfx1100] [--orders forward,reverse,late] [--filter '*Softmax*']
+                 [--models REGEX] [--precision fp32,fp16]
 
-Runs whatever tests of build/PRESET/tests/ have 'hip' as a parameter. Unfinished tests of a program that dies are run
-again without the one that killed it. What each program said, and gtest's XML, is in build/PRESET/tests/amd/.
+Runs whatever tests of build/PRESET/tests/ have 'hip' as a parameter, then whole small models (model_tests.py).
+Unfinished tests of a program that dies are run again without the one that killed it. What each program said, and
+gtest's XML, is in build/PRESET/tests/amd/.
 """
 import argparse
 import collections
@@ -53,6 +55,16 @@ def hip_tests(program, pattern):
     return names
 
 
+def settings(build, target, order):
+    """The environment in which a program finds the emulator in place of ROCm."""
+    return os.environ | {
+        'HIPFORGE_ROCM': str(build / 'tools' / 'amdgpu'),
+        'HIPFORGE_CACHE': str(build / 'test_cache'),
+        'AMDEMU_ARCH': target,
+        'AMDEMU_TIMEOUT': '300',
+    } | ORDERS[order]
+
+
 class Run:
     """Some tests of one program, on one target, in one order."""
 
@@ -81,18 +93,11 @@ class Run:
 
     def once(self, tests, attempt):
         """One process: what it printed, and how it died if it did."""
-        folder = self.build / 'tools' / 'amdgpu'
-        settings = {
-            'HIPFORGE_ROCM': str(folder),
-            'HIPFORGE_CACHE': str(self.build / 'test_cache'),
-            'AMDEMU_ARCH': self.target,
-            'AMDEMU_TIMEOUT': '300',
-        } | ORDERS[self.order]
         command = [self.program, f'--gtest_filter={":".join(tests)}', f'--gtest_output=xml:{self.log}.{attempt}.xml']
         with open(f'{self.log}.{attempt}.log', 'w+', errors='replace') as log:
             died = ''
             try:
-                code = subprocess.run(command, env=os.environ | settings, stdout=log, stderr=subprocess.STDOUT,
+                code = subprocess.run(command, env=settings(self.build, self.target, self.order), stdout=log, stderr=subprocess.STDOUT,
                                       stdin=subprocess.DEVNULL, cwd=ROOT, timeout=RUN_SECONDS).returncode
                 if code < 0:
                     died = f'ended by {signal.Signals(-code).name}'
@@ -120,12 +125,31 @@ def all_runs(build, targets, orders, pattern):
                     yield Run(build, target, order, program, tests[at:at + TESTS_A_RUN], at // TESTS_A_RUN)
 
 
+def run_models(build, target, order, models, precision):
+    """Whole models on a target: how many passed and failed."""
+    command = [sys.executable, ROOT / 'tools' / 'model_tests.py', '--program', build / 'hipforge', '--device', 'hip:0',
+               '--only', models, '--precision', precision,
+               '--json', build / 'tests' / 'amd' / f'{target}.{order}.models.json']
+    r = subprocess.run([str(word) for word in command], env=settings(build, target, order), stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors='replace')
+    found = re.search(r'^(\d+) passed, (\d+) failed$', r.stdout, re.M)
+    for line in r.stdout.splitlines() if r.returncode else []:
+        if line.startswith('FAILED') or not found:
+            print(line.replace('FAILED ', f'FAILED  {target} {order}', 1))
+    whole = re.search(r'^\d+ of \d+ ran wholly', r.stdout, re.M)
+    passed, failed = (int(found[1]), int(found[2])) if found else (0, 1)
+    print(f'{passed:5} passed, {failed} failed, 0 skipped  {target} {order}, models ({whole[0] if whole else "none"} on it)')
+    return collections.Counter(OK=passed, FAILED=failed)
+
+
 def main():
     parser = argparse.ArgumentParser(description='GPU tests on the AMD emulator')
     parser.add_argument('--preset', default='dev', help='the build to test')
     parser.add_argument('--targets', default=','.join(TARGETS), help='devices to emulate')
     parser.add_argument('--orders', default=','.join(ORDERS), help=f'of {", ".join(ORDERS)}')
     parser.add_argument('--filter', default='*', help="tests, as gtest's own filter")
+    parser.add_argument('--models', default='.', metavar='REGEX', help="small models whose name matches; '' for none")
+    parser.add_argument('--precision', default='fp32,fp16', help='of the models')
     arguments = parser.parse_args()
     build = ROOT / 'build' / arguments.preset
     reason = why_not(build)
@@ -135,7 +159,8 @@ def main():
     shutil.rmtree(build / 'tests' / 'amd', ignore_errors=True)
     (build / 'tests' / 'amd').mkdir(parents=True)
     counts, total, start = {}, collections.Counter(), time.monotonic()
-    runs = list(all_runs(build, arguments.targets.split(','), arguments.orders.split(','), arguments.filter))
+    targets, orders = arguments.targets.split(','), arguments.orders.split(',')
+    runs = list(all_runs(build, targets, orders, arguments.filter))
     left = collections.Counter((run.target, run.order) for run in runs)
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for run, outcomes in zip(runs, pool.map(Run.outcomes, runs)):
@@ -150,6 +175,9 @@ def main():
                 print(f'{count["OK"]:5} passed, {count["FAILED"]} failed, {count["SKIPPED"]} skipped  '
                       f'{run.target} {run.order}  ({time.monotonic() - start:.0f} s)', flush=True)
                 total += count
+    for target in targets if arguments.models else []:
+        for order in orders:
+            total += run_models(build, target, order, arguments.models, arguments.precision)
     if not total['OK']:
         total['FAILED'] += 1
         print('no test ran on the emulator')

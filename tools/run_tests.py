@@ -26,6 +26,9 @@ CHAFF = re.compile(r'Passed +[\d.]+ sec$|^ *Start +\d+: |  passed \(')
 # The models that packages carry; those exported from PyTorch take long: tools/dev models.
 CARRIED = '^(light_(?!vgg19|bvlc)|ocr_|silero_|magika|basic_pitch)'
 
+# Of the small ones, those that run on the AMD emulator in every test run.
+QUICK_MODELS = '^(resnet|mobilenet_v2|efficientnet|convnext_dynamo|vit|bert)$'
+
 
 class Skip(Exception):
     """Why a stage cannot run."""
@@ -51,7 +54,8 @@ class Runner:
         ):
             for optimize in ('all', 'none'):
                 yield f'{name}, --optimize {optimize}', lambda f=folder, o=optimize: self.cases(*f(), o)
-        yield 'GPU drivers and kernels on the AMD emulator', self.amd
+        yield 'small exported models on the emulator of kernels', self.emulated_models
+        yield 'GPU drivers, kernels and models on the AMD emulator', self.amd
         yield 'models of Python packages against onnxruntime', self.models
 
     def run(self, *command):
@@ -103,10 +107,15 @@ class Runner:
             raise Skip(why)
         return python
 
+    def emulated_models(self):
+        os.environ.setdefault('HIPFORGE_CACHE', str(self.build / 'test_cache'))
+        return self.counted(sys.executable, 'tools/model_tests.py', '--program', self.hipforge, '--device', 'emu',
+                            '--precision', 'fp32,fp16', '--json', self.build / 'tests' / 'emu.models.json')
+
     def amd(self):
-        """One target of each family; tools/dev amd runs all of them."""
+        """One target of each family, some models; tools/dev amd runs all of them."""
         return self.counted(sys.executable, 'tools/amd_tests.py', '--preset', self.preset, '--targets', 'gfx942,gfx1100',
-                            '--orders', 'forward,reverse')
+                            '--orders', 'forward,reverse', '--precision', 'fp16', '--models', QUICK_MODELS)
 
     def models(self):
         return self.counted(self.python(), 'tests/models/models.py', '--hipforge', self.hipforge, '--only', CARRIED)

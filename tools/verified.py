@@ -3,7 +3,7 @@
 
     verified.py [--preset dev]       takes in the results of `make test` and `tools/dev amd` that are in build/PRESET
     verified.py --cuda FILE... --where "NVIDIA H200, driver 580"     those of a GPU: what test_kernel, test_gpu and
-                                     test_lower wrote by --gtest_output=xml:FILE, and `hipforge test --json`
+                                     test_lower wrote by --gtest_output=xml:FILE, and model_tests.py by --json FILE.json
     verified.py --check              exit 1 unless docs/verified.md is what docs/verified.json says
 
 docs/verified.json keeps what was taken in: a column for each way of running, replaced whole by newer results of it.
@@ -39,6 +39,7 @@ n failed; an empty cell, that none ran. Nothing here ran on AMD hardware.
   with waves in both orders and registers and memory that begin as NaN. It is exact about results and accesses, and says
   nothing of speed. A test counts if it passed in every order.
 - **CUDA**: the same text, compiled by NVRTC, on a GPU.
+- Whole models run in float32 and, unless that would be meaningless, in float16. `*`: the CPU helps with some of their nodes.
 """
 
 
@@ -47,6 +48,7 @@ class Results:
 
     def __init__(self):
         self.tests = collections.defaultdict(dict)
+        self.helped = collections.defaultdict(set)  # (row, column) -> tests in which the CPU did a part
 
     def add(self, row, column, test, passed):
         """A test that ran several times passed if it always did."""
@@ -57,7 +59,12 @@ class Results:
         return {column for _, column in self.tests}
 
     def cells(self, column):
-        return {row: [sum(t.values()), len(t) - sum(t.values())] for (row, c), t in self.tests.items() if c == column}
+        cells = {}
+        for (row, of), tests in self.tests.items():
+            if of == column:
+                passed = sum(tests.values())
+                cells[row] = [passed, len(tests) - passed] + ([len(h)] if (h := self.helped.get((row, of))) else [])
+        return cells
 
 
 def read_gtest(path, results, device=None):
@@ -89,9 +96,12 @@ def read_compiled(case, arch, failures, results):
 
 
 def read_models(path, column, results):
-    """`hipforge test --json`, of folders under tests/."""
+    """A report of model_tests.py."""
     for case in json.loads(path.read_text())['cases']:
-        results.add(f'models/{case["name"]}', column, case['name'], case['result'] == 'passed')
+        row = f'models/{case["name"]}'
+        results.add(row, column, case['precision'], case['result'] == 'passed')
+        if case['partly']:
+            results.helped[row, column].add(case['precision'])
 
 
 def collect(build):
@@ -127,7 +137,10 @@ def take_in(results, where):
 
 
 def cell_text(cell):
-    return '' if cell is None else f'{cell[0]}, {cell[1]}!' if cell[1] else str(cell[0])
+    if cell is None:
+        return ''
+    passed, failed, *helped = cell
+    return f'{passed}{"*" if helped else ""}' + (f', {failed}!' if failed else '')
 
 
 def table(store, layer, columns, first):
@@ -149,7 +162,7 @@ def page(store):
         ('Kernels, compiled', 'kernel', compiled, 'kernels of the family'),
         ('Operators through the engine', 'lower', EXECUTED, 'tests of'),
         ('The engine', 'engine', EXECUTED, 'tests of'),
-        ('Whole models', 'models', EXECUTED, 'model (1: right results)'),
+        ('Whole models', 'models', EXECUTED, 'model (runs with right results)'),
         ('Drivers', 'gpu', EXECUTED, 'tests of'),
     ]
     text = HEAD
