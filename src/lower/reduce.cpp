@@ -81,7 +81,7 @@ Answer lower(const Request& r, const std::vector<bool>& reduced) {
 }  // namespace
 
 Answer lower_reduce(const Request& r) {
-  if (r.empty()) return Refusal{"no elements"};
+  if (auto refusal = refused_size(r)) return *refusal;
   const int rank = r.dims(0).rank();
   std::vector<int64_t> axes;
   if (r.has(1)) {
@@ -95,7 +95,7 @@ Answer lower_reduce(const Request& r) {
 }
 
 Answer lower_global_pool(const Request& r) {
-  if (r.empty()) return Refusal{"no elements"};
+  if (auto refusal = refused_size(r)) return *refusal;
   std::vector<bool> reduced(static_cast<size_t>(r.dims(0).rank()), true);
   reduced[0] = reduced[1] = false;
   return lower(r, reduced);

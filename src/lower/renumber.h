@@ -1,8 +1,18 @@
-// Kernels number their buffers; a node has inputs and outputs of its own.
+// What lowerings of whole rows share: kernels number their buffers, a node has inputs and outputs of its own.
 #pragma once
+#include <cstdint>
+#include <optional>
+
 #include "lower/lowering.h"
 
 namespace hf::lower {
+
+/// Why a node is left to others: it has no elements, or more than the ints of kernels reach.
+inline std::optional<Refusal> refused_size(const Request& r) {
+  if (r.empty()) return Refusal{"no elements"};
+  if (r.dims(0).count() > INT32_MAX / 2) return Refusal{fmt::format("{} elements", r.dims(0).count())};
+  return std::nullopt;
+}
 
 /// Argument::input(i) becomes input(inputs[i]), Argument::output(i) output(outputs[i]).
 inline void renumber(std::vector<kernel::Candidates>& launches, const std::vector<int>& inputs,

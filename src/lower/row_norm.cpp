@@ -12,7 +12,7 @@ using kernel::RowNorm;
 using kernel::RowNormProblem;
 
 std::optional<Refusal> refused(const Request& r) {
-  if (r.empty()) return Refusal{"no elements"};
+  if (auto refusal = refused_size(r)) return *refusal;
   for (int i = 0; i < r.node.own_inputs(); ++i)
     if (r.has(i) && !is_float_element(r.stored_input(i)))
       return Refusal{fmt::format("input {} is {}", i, name(r.stored_input(i)))};

@@ -1,12 +1,13 @@
 // Softmax and LogSoftmax.
 #include "kernel/softmax.h"
 
+#include "lower/renumber.h"
 #include "lower/table.h"
 
 namespace hf::lower {
 
 Answer lower_softmax(const Request& r) {
-  if (r.empty()) return Refusal{"no elements"};
+  if (auto refusal = refused_size(r)) return *refusal;
   if (!is_float_element(r.stored_input(0))) return Refusal{fmt::format("it is of {}", name(r.stored_input(0)))};
   const Dims d = r.dims(0);
   const int rank = d.rank(), axis = rank ? normalize_axis(r.node.i("axis"), rank) : 0;

@@ -7,6 +7,8 @@ namespace hf::lower {
 namespace {
 
 constexpr Row kRows[] = {
+    {"ArgMax", "", "arg reduce", lower_arg_reduce},
+    {"ArgMin", "", "arg reduce", lower_arg_reduce},
     {"AveragePool", "", "pool", lower_pool, true},
     {"Cast", "", "pointwise", lower_pointwise, true},
     {"CastLike", "", "pointwise", lower_pointwise, true},
@@ -27,7 +29,9 @@ constexpr Row kRows[] = {
     {"GridSample", "", "grid sample", lower_grid_sample},
     {"GroupNormalization", "", "channel norm", lower_group_norm_channels, true},
     {"GroupNormalization", "", "row norm", lower_group_norm_rows},
+    {"Hardmax", "", "arg reduce", lower_hardmax},
     {"Identity", "", "alias", lower_identity},
+    {"Identity", "", "alias", lower_alias},
     {"InstanceNormalization", "", "channel norm", lower_group_norm_channels, true},
     {"InstanceNormalization", "", "row norm", lower_group_norm_rows},
     {"LSTM", "", "recurrent", lower_recurrent},
@@ -62,6 +66,7 @@ constexpr Row kRows[] = {
     {"Squeeze", "", "alias", lower_alias},
     {"StridedAttention", "hipforge", "attention", lower_strided_attention},
     {"Tile", "", "copy", lower_tile},
+    {"TopK", "", "topk", lower_topk},
     {"Transpose", "", "alias", lower_transpose_alias},
     {"Transpose", "", "copy", lower_transpose},
     {"Unsqueeze", "", "alias", lower_alias},

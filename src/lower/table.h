@@ -38,6 +38,9 @@ Answer lower_pool(const Request& r);               // pool.cpp
 Answer lower_recurrent(const Request& r);          // recurrent.cpp
 Answer lower_resize(const Request& r);             // resize.cpp
 Answer lower_strided_attention(const Request& r);  // attention.cpp
+Answer lower_arg_reduce(const Request& r);         // select.cpp
+Answer lower_hardmax(const Request& r);
+Answer lower_topk(const Request& r);
 
 /// transpose_alias.cpp: transposes that move no byte
 Answer lower_transpose_alias(const Request& r);
