@@ -15,14 +15,20 @@ constexpr Row kRows[] = {
     {"CenterCropPad", "", "copy", lower_center_crop_pad},
     {"Concat", "", "copies", lower_concat},
     {"Conv", "", "depthwise", lower_depthwise, true},
+    {"Conv", "", "conv", lower_conv, true},
     {"Conv", "", "direct", lower_direct_conv, true},
     {"ConvTranspose", "", "direct", lower_direct_conv_transpose, true},
+<<<<<<< HEAD
     {"DepthToSpace", "", "copy", lower_depth_space},
     {"Dropout", "", "alias", lower_dropout},
     {"Expand", "", "copy", lower_expand},
     {"Flatten", "", "alias", lower_alias},
+=======
+    {"FusedMatMul", "com.microsoft", "gemm", lower_constant_matmul, true},
+>>>>>>> 086fd9e (lower: convolutions and products with constants by matrix instructions)
     {"FusedMatMul", "com.microsoft", "batched gemm", lower_matmul, true},
     {"GRU", "", "recurrent", lower_recurrent},
+    {"Gemm", "", "gemm", lower_constant_gemm, true},
     {"Gemm", "", "batched gemm", lower_gemm, true},
     {"GlobalAveragePool", "", "reduce", lower_global_pool, true},
     {"GlobalMaxPool", "", "reduce", lower_global_pool, true},
@@ -39,6 +45,7 @@ constexpr Row kRows[] = {
     {"LogSoftmax", "", "softmax", lower_softmax},
     {"LpNormalization", "", "row norm", lower_lp_norm},
     {"LpPool", "", "pool", lower_pool, true},
+    {"MatMul", "", "gemm", lower_constant_matmul, true},
     {"MatMul", "", "batched gemm", lower_matmul, true},
     {"MaxPool", "", "pool", lower_pool, true},
     {"Mean", "", "pointwise", lower_pointwise, true},
