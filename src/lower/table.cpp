@@ -18,14 +18,11 @@ constexpr Row kRows[] = {
     {"Conv", "", "conv", lower_conv, true},
     {"Conv", "", "direct", lower_direct_conv, true},
     {"ConvTranspose", "", "direct", lower_direct_conv_transpose, true},
-<<<<<<< HEAD
     {"DepthToSpace", "", "copy", lower_depth_space},
     {"Dropout", "", "alias", lower_dropout},
     {"Expand", "", "copy", lower_expand},
     {"Flatten", "", "alias", lower_alias},
-=======
     {"FusedMatMul", "com.microsoft", "gemm", lower_constant_matmul, true},
->>>>>>> 086fd9e (lower: convolutions and products with constants by matrix instructions)
     {"FusedMatMul", "com.microsoft", "batched gemm", lower_matmul, true},
     {"GRU", "", "recurrent", lower_recurrent},
     {"Gemm", "", "gemm", lower_constant_gemm, true},
