@@ -83,7 +83,7 @@ BenchRow bench(const Flags& f, const std::string& precision, int64_t batch, Prog
   row.load_ms = load.ms();
   if (batch) check_batch(*session, batch);
   ShapeOverrides overrides = f.session.overrides();
-  std::map<std::string, Dims> shapes = made_up_shapes(*session, overrides, batch ? batch : 1);
+  std::map<std::string, Dims> shapes = made_up_shapes(*session, overrides, batch);
   NamedTensors inputs = random_inputs(*session, shapes);
   Stopwatch first;
   with_shape_hint(*session, overrides, shapes, [&] { return session->run(inputs); });

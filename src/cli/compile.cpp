@@ -118,7 +118,7 @@ int compile(const Command& command, const Arguments& arguments) {
   request.for_each_shapes = [&](const Session& session, const auto& plan) {
     for (int64_t batch : batches) {
       if (batch) check_batch(session, batch);
-      std::map<std::string, Dims> shapes = made_up_shapes(session, overrides, batch ? batch : 1);
+      std::map<std::string, Dims> shapes = made_up_shapes(session, overrides, batch);
       with_shape_hint(session, overrides, shapes, [&] { plan(shapes); });
     }
   };

@@ -1,6 +1,8 @@
 // Shapes for inputs that nobody gave.
 #include "cli/made_up.h"
 
+#include "session/package.h"
+
 namespace hf::cli {
 namespace {
 
@@ -23,7 +25,10 @@ bool is_open(const Port& p, int i, const ShapeOverrides& overrides) {
 }  // namespace
 
 std::map<std::string, Dims> made_up_shapes(const Session& session, const ShapeOverrides& overrides, int64_t batch) {
-  std::map<std::string, Dims> shapes = input_shapes(session, overrides, batch);
+  const Package* package = session.package();
+  if (!batch && overrides.empty() && package && !package->shapes.empty())
+    return input_shapes(session, package->shapes[0]);
+  std::map<std::string, Dims> shapes = input_shapes(session, overrides, batch ? batch : 1);
   std::set<std::string> symbols;
   for (const Port& p : session.inputs()) {
     int axis = picture_axis(p);

@@ -5,9 +5,10 @@
 
 namespace hf::cli {
 
-/// As input_shapes(), but the height and width that a picture input (rank 4, 1 or 3 channels) leaves open become 224:
-/// convolutional networks have no answer for a picture of one pixel.
-std::map<std::string, Dims> made_up_shapes(const Session& session, const ShapeOverrides& overrides, int64_t batch = 1);
+/// Without a batch (0) and overrides: the shapes that an .hfp file was compiled for. Else as input_shapes(), but the
+/// height and width that a picture input (rank 4, 1 or 3 channels) leaves open become 224: convolutional networks have
+/// no answer for a picture of one pixel.
+std::map<std::string, Dims> made_up_shapes(const Session& session, const ShapeOverrides& overrides, int64_t batch = 0);
 
 /// Refuses a --batch that no input can take: InvalidArgument.
 void check_batch(const Session& session, int64_t batch);

@@ -13,7 +13,8 @@ class GpuEngine final : public LoweringBackend {
   explicit GpuEngine(const EngineOptions& options)
       : LoweringBackend(options.name, options.precision,
                         options.target ? *options.target : gpu::target_of(options.device->info()),
-                        KernelStore(options.device->info().arch, options.device, options.compile_threads)),
+                        KernelStore(options.device->info().arch, options.device, options.compile_threads, {},
+                                    options.packaged_for)),
         device_(options.device),
         graphs_(options.graphs),
         book_(std::make_shared<MemoryBook>(device_, options.memory_limit)),

@@ -18,6 +18,7 @@ struct EngineOptions {
   /// What nodes are lowered for; unset: the device as it describes itself. That of a package makes sure that the
   /// kernels in it are those that are wanted.
   std::optional<kernel::Target> target;
+  std::string packaged_for;  // "input [1, 3, 32, 32] in fp32": what its kernels were compiled for; empty: no package
 };
 
 /// What the engine holds now, and the most that it held at once, in bytes of device memory.

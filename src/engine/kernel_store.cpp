@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "gpu/packaged.h"
 
 namespace hf::engine {
 
@@ -23,12 +22,11 @@ void KernelStore::want(const kernel::KernelSpec& spec) {
   if (!made_.contains(key) && !failed_.contains(key)) wanted_.emplace(std::move(key), spec);
 }
 
-// All that compile; the others are noted in failed_. Where kernels came with the model, one that did not and that no
-// compiler is there for has failed like one that a compiler refuses.
+// All that compile; the others are noted in failed_.
 std::vector<gpu::CodeObject> KernelStore::compile(std::span<const gpu::Source> sources,
                                                   std::span<const std::string> keys) {
   auto is_failure = [&](const Error& e) {
-    return e.code() == Code::Compile || (e.code() == Code::NotFound && gpu::is_packaged(arch_));
+    return e.code() == Code::Compile || (e.code() == Code::NotFound && !packaged_for_.empty());
   };
   try {
     return gpu::compile_all(sources, arch_, threads_, progress_);
@@ -44,15 +42,17 @@ std::vector<gpu::CodeObject> KernelStore::compile(std::span<const gpu::Source> s
     } catch (const Error& failure) {
       if (!is_failure(failure)) throw;
       objects.emplace_back();
-      failed_[keys[i]] = failure.what();
-      if (failure.code() == Code::Compile)
+      if (failure.code() == Code::Compile) {
+        failed_[keys[i]] = failure.what();
         log::warn("engine", "{}", failure.what());
-      else
-        ++missing;
+      } else {
+        failed_[keys[i]] =
+            fmt::format("it is not in the package, which is for {}, and no compiler is here", packaged_for_);
+        if (++missing == 1) log::info("engine", "{}", failure.what());
+      }
     }
   }
-  if (missing)
-    log::info("engine", "{} kernels for '{}' did not come with the model, and there is no compiler", missing, arch_);
+  if (missing) log::info("engine", "{} kernels of {} are not in the package", missing, sources.size());
   return objects;
 }
 

@@ -16,9 +16,15 @@ std::string code_key(const kernel::KernelSpec& spec);
 /// Not thread-safe: the engine locks.
 class KernelStore {
  public:
-  /// `device`: null to compile only.
-  KernelStore(std::string arch, std::shared_ptr<gpu::Device> device, int threads, gpu::CompileProgress progress = {})
-      : arch_(std::move(arch)), device_(std::move(device)), threads_(threads), progress_(std::move(progress)) {}
+  /// `device`: null to compile only. `packaged_for`: what the kernels in the model's package are for, if there are any:
+  /// one that is not among them, and that no compiler is there for, has then failed as if a compiler had refused it.
+  KernelStore(std::string arch, std::shared_ptr<gpu::Device> device, int threads, gpu::CompileProgress progress = {},
+              std::string packaged_for = "")
+      : arch_(std::move(arch)),
+        device_(std::move(device)),
+        threads_(threads),
+        progress_(std::move(progress)),
+        packaged_for_(std::move(packaged_for)) {}
 
   /// Why a kernel of this text could not be made; empty if nothing is known against it.
   std::string failure(const kernel::KernelSpec& spec) const;
@@ -44,6 +50,7 @@ class KernelStore {
   std::shared_ptr<gpu::Device> device_;
   int threads_;
   gpu::CompileProgress progress_;
+  std::string packaged_for_;
   std::map<std::string, kernel::KernelSpec> wanted_;
   std::map<std::string, Made> made_;
   std::map<std::string, std::string> failed_;

@@ -25,7 +25,7 @@ Prepared LoweringBackend::convert(const ir::Value& value, const Layout& from, co
   Lowered lowered;
   lowered.launches.push_back(lower::convert_layout(*a, *b, target_));
   Refusal refusal = choose(lowered, *work);
-  if (!refusal.reason.empty()) fail(Code::Compile, "{}", refusal.reason);
+  if (!refusal.reason.empty()) fail(Code::Unsupported, "{}", refusal.reason);
   return of(std::move(work));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -39,7 +40,8 @@ Found& found(size_t index) {
   Found& one = all[index];
   if (!one.compiler && !one.error) {
     try {
-      one.compiler = kCompilers[index].make();
+      // On a thread of its own: the error is remembered, and is not about where it was first asked for.
+      one.compiler = std::async(std::launch::async, kCompilers[index].make).get();
     } catch (const Error& e) {
       one.error = e;
     }

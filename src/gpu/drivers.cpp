@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <future>
 #include <mutex>
 #include <optional>
 
@@ -30,7 +31,8 @@ Loaded& loaded(size_t index) {
   Loaded& one = all[index];
   if (!one.driver && !one.error) {
     try {
-      one.driver = kDrivers[index].make();
+      // On a thread of its own: the error is remembered, and is not about where it was first asked for.
+      one.driver = std::async(std::launch::async, kDrivers[index].make).get();
     } catch (const Error& e) {
       one.error = e;
     }

@@ -50,6 +50,4 @@ std::optional<std::string> find_packaged(const Source& source, std::string_view 
   return std::nullopt;
 }
 
-bool is_packaged(std::string_view arch) { return !packages_of(arch).empty(); }
-
 }  // namespace hf::gpu

@@ -23,7 +23,5 @@ struct CodePackage {
 void offer(const std::shared_ptr<const CodePackage>& package);
 /// The object for a source; its architecture's features do not matter.
 std::optional<std::string> find_packaged(const Source& source, std::string_view arch);
-/// There is a package of this architecture.
-bool is_packaged(std::string_view arch);
 
 }  // namespace hf::gpu

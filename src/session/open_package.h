@@ -15,7 +15,8 @@ void offer_kernels(const Package& package);
 
 struct PackagedKernels {
   const Package::Code* code = nullptr;
-  std::string why_not;  // if there are none
+  std::string made_for;  // "input [1, 3, 32, 32] in float32"
+  std::string why_not;   // if there are none
 };
 /// The kernels for a device.
 PackagedKernels kernels_for(const Package& package, const gpu::DeviceInfo& device);

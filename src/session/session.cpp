@@ -146,23 +146,24 @@ class Recorder final : public plan::Observer {
 };
 
 std::unique_ptr<engine::Engine> engine_of(const ChosenDevice& chosen, const SessionOptions& o,
-                                          const Package::Code* code) {
+                                          const PackagedKernels& kernels) {
   return engine::make_engine({.device = chosen.device,
                               .name = chosen.text,
                               .precision = o.precision,
                               .graphs = o.graphs,
                               .memory_limit = o.memory_limit,
-                              .target = code ? std::optional(code->target) : std::nullopt});
+                              .target = kernels.code ? std::optional(kernels.code->target) : std::nullopt,
+                              .packaged_for = kernels.made_for});
 }
 
 std::unique_ptr<engine::Engine> make_gpu(const ChosenDevice& chosen, const SessionOptions& o, const Package* package) {
   if (chosen.device) {
     PackagedKernels kernels;
     if (package) kernels = kernels_for(*package, chosen.device->info());
-    if (kernels.why_not.empty()) return engine_of(chosen, o, kernels.code);
+    if (kernels.why_not.empty()) return engine_of(chosen, o, kernels);
     log::info("session", "{}: they are compiled", kernels.why_not);
     auto where = context([&] { return kernels.why_not; });
-    return engine_of(chosen, o, nullptr);
+    return engine_of(chosen, o, {});
   }
   if (chosen.target.empty()) return nullptr;
   return engine::make_offline_engine({.target = kernel::target_named(chosen.target),

@@ -53,11 +53,11 @@ struct Result {
   std::string out, err;
 };
 
-/// Runs `hipforge ARGUMENTS` in a shell.
-inline Result hipforge(const std::string& arguments) {
+/// Runs `hipforge ARGUMENTS` in a shell, with these settings ("NAME=VALUE ").
+inline Result hipforge(const std::string& arguments, const std::string& settings = "") {
   TempFolder folder;
   std::string err = (folder / "err").string();
-  FILE* pipe = ::popen((std::string(HIPFORGE_PROGRAM) + " " + arguments + " 2>" + err).c_str(), "r");
+  FILE* pipe = ::popen((settings + HIPFORGE_PROGRAM + " " + arguments + " 2>" + err).c_str(), "r");
   Result result;
   char buffer[4096];
   for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) result.out.append(buffer, n);

@@ -61,6 +61,15 @@ const BadCall kBadCalls[] = {
     {"test MODEL --known-failures nofile", 5, "'nofile'"},
     {"test MODEL --jobs -1", 2, "'-1'"},
     {"inspect", 2, "MODEL is required"},
+    {"run MODEL --device target:gfx942", 4, "without a device"},
+    {"inspect MODEL --device target:mi300", 4, "'mi300'"},
+    {"compile MODEL -o x.hfp", 2, "--target is required"},
+    {"compile MODEL --target gfx942", 2, "nothing to do"},
+    {"compile MODEL --target gfx942,gfx942 --report", 2, "twice"},
+    {"compile MODEL --target gfx9zz --report", 4, "'gfx9zz'"},
+    {"compile MODEL --target gfx942, --report", 4, "''"},
+    {"compile MODEL --target gfx942 --batch x --report", 2, "'x'"},
+    {"compile nosuch.onnx --target gfx942 --report", 5, "'nosuch.onnx'"},
 };
 
 TEST(Usage, WrongCallsEndWithOneLineAndTheirStatus) {
@@ -80,10 +89,10 @@ TEST(Usage, HelpNamesTheCommandsAndTheirOptions) {
   for (const char* arguments : {"", "--help", "-h"}) {
     Result r = hipforge(arguments);
     EXPECT_EQ(r.status, 0);
-    for (const char* word : {"run", "test", "inspect", "bench", "Usage"})
+    for (const char* word : {"run", "test", "inspect", "bench", "compile", "Usage"})
       EXPECT_NE(r.out.find(word), std::string::npos);
   }
-  for (const char* command : {"run", "test", "inspect", "bench", "operators", "env"}) {
+  for (const char* command : {"run", "test", "inspect", "bench", "compile", "operators", "env"}) {
     Result r = hipforge(std::string(command) + " --help");
     EXPECT_EQ(r.status, 0);
     EXPECT_NE(r.out.find("--json"), std::string::npos) << command;
