@@ -44,6 +44,14 @@ Answer lower_strided_attention(const Request& r);  // attention.cpp
 Answer lower_arg_reduce(const Request& r);         // select.cpp
 Answer lower_hardmax(const Request& r);
 Answer lower_topk(const Request& r);
+// quantize.cpp
+Answer lower_quantize(const Request& r);
+Answer lower_dequantize(const Request& r);
+Answer lower_dynamic_quantize(const Request& r);
+Answer lower_recurrent(const Request& r);    // recurrent.cpp
+Answer lower_grid_sample(const Request& r);  // grid_sample.cpp
+Answer lower_resize(const Request& r);       // resize.cpp
+Answer lower_pool(const Request& r);         // pool.cpp
 
 /// transpose_alias.cpp: transposes that move no byte
 Answer lower_transpose_alias(const Request& r);
