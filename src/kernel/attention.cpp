@@ -66,6 +66,7 @@ KernelSpec spec_of(const AttentionProblem& p, const Tile& t) {
   bool out_whole = aligned({p.out}, 8) && p.v_head_size % 8 == 0;
   bool mask_whole = m.batch % 8 == 0 && m.head % 8 == 0 && m.row % 8 == 0;
   bool fold = m.kind == Kind::None && p.softcap == 0 && p.scale > 0;
+  std::string lengths = p.lengths < 0 ? "0" : p.lengths_wide ? "8" : "4";
   KernelSpec spec{.family = "attention",
                   .variant = fmt::format("{}x{}{}", t.queries, t.keys, t.threads == 2 * t.queries ? "" : " tall"),
                   .source = std::string(kDeviceChain) + kAttentionTypes + kAttentionScores + kAttentionKernel,
@@ -89,24 +90,30 @@ KernelSpec spec_of(const AttentionProblem& p, const Tile& t) {
                               fmt::format("HF_MASK_WHOLE={}", int{mask_whole}),
                               fmt::format("HF_CAUSAL={}", int{p.causal}),
                               fmt::format("HF_WINDOW={}", int{p.window >= 0}),
-                              fmt::format("HF_LENGTHS={}", int{p.lengths >= 0}),
+                              "HF_LENGTHS=" + lengths,
+                              fmt::format("HF_TOKENS_FIRST={}", int{p.tokens_first}),
                               fmt::format("HF_CAP={}", int{p.softcap > 0}),
                               fmt::format("HF_FOLD={}", int{fold})},
                   .grid = {blocks_for((p.queries + t.queries - 1) / t.queries * p.batch * p.heads, 1), 1, 1},
                   .block = {static_cast<uint32_t>(t.threads), 1, 1},
                   .lds_bytes = static_cast<uint32_t>(lds_bytes(p, t))};
-  auto input = [&](const HeadRows& r) { return Argument::input(r.buffer, r.offset * size_of(p.type)); };
-  spec.arguments = {input(p.q),
-                    input(p.k),
-                    input(p.v),
+  auto operand = [&](const HeadRows& r) {
+    return Argument{.kind = r.place, .index = r.buffer, .integer = r.offset * size_of(p.type)};
+  };
+  spec.workspace_bytes = p.workspace_bytes;
+  spec.arguments = {operand(p.q),
+                    operand(p.k),
+                    operand(p.v),
                     Argument::output(p.out.buffer, p.out.offset * size_of(p.out_type)),
-                    Argument::input(m.kind == Kind::None ? p.q.buffer : m.buffer),
-                    Argument::input(p.lengths < 0 ? p.q.buffer : p.lengths)};
+                    m.kind == Kind::None ? operand(p.q) : Argument::input(m.buffer),
+                    p.lengths < 0 ? operand(p.q) : Argument::input(p.lengths)};
   for (int64_t v : {p.heads, p.heads / p.kv_heads, p.queries, p.keys}) spec.arguments.push_back(Argument::int32(v));
   // The kernel's exponents are of 2; a cap's are of its own.
   spec.arguments.push_back(Argument::float32(p.softcap > 0 ? p.scale / p.softcap : p.scale * kLog2E));
   spec.arguments.push_back(Argument::float32(p.softcap));
-  for (int64_t v : {p.past, p.window, p.lengths_more, m.keys}) spec.arguments.push_back(Argument::int32(v));
+  // The kernel knows one limit: what may be ahead moves the positions and widens the window.
+  for (int64_t v : {p.past + p.ahead, p.window + p.ahead, p.lengths_more, m.keys})
+    spec.arguments.push_back(Argument::int32(v));
   for (const HeadRows& r : {p.q, p.k, p.v, p.out})
     for (int64_t v : {r.batch, r.head, r.row}) spec.arguments.push_back(Argument::int64(v));
   for (int64_t v : {m.batch, m.head, m.row}) spec.arguments.push_back(Argument::int64(v));
@@ -120,7 +127,7 @@ Candidates attention(const AttentionProblem& p, const Target& target) {
   if (std::max(p.head_size, p.v_head_size) > kMostHeadSize)
     fail(Code::Unsupported, "attention with heads of {} elements; at most {}", std::max(p.head_size, p.v_head_size),
          kMostHeadSize);
-  if (std::max({p.queries, p.keys, p.heads, std::abs(p.past), p.window, p.mask.keys}) > kMost)
+  if (std::max({p.queries, p.keys, p.heads, std::abs(p.past), p.window, p.ahead, p.mask.keys}) > kMost)
     fail(Code::Unsupported, "attention of {} queries, {} keys and {} heads; at most {}", p.queries, p.keys, p.heads,
          kMost);
   Candidates all;

@@ -5,10 +5,12 @@
 namespace hf::kernel {
 
 /// The rows of one operand: row i of head h of sequence b begins at `offset` + b * batch + h * head + i * row elements
-/// of the kernel's input (or output) `buffer`, and is contiguous.
+/// of the kernel's input (or output) `buffer`, and is contiguous. Operands may also lie in what launches before wrote:
+/// an output, or the workspace.
 struct HeadRows {
   int buffer = 0;
   int64_t offset = 0, batch = 0, head = 0, row = 0;
+  Argument::Kind place = Argument::Kind::Input;
 };
 
 /// What is added to the scores, or closes some: a row of `keys` values (keys beyond are closed) at b * batch + h * head
@@ -21,8 +23,7 @@ struct AttentionMask {
 };
 
 /// out = softmax(cap(scale * q k^T) + mask) v for each head. All extents > 0. Query heads share key heads in groups of
-/// heads / kv_heads. Query i is at position `past` + i, with `lengths` at lengths[b] + lengths_more - queries + `past`
-/// + i; only causal and window ask for positions.
+/// heads / kv_heads. Query i is at position past + i.
 struct AttentionProblem {
   int64_t batch = 0, heads = 0, kv_heads = 0, queries = 0, keys = 0, head_size = 0, v_head_size = 0;
   Element type = Element::F32, out_type = Element::F32;  // of q, k and v; of out
@@ -30,11 +31,17 @@ struct AttentionProblem {
   float scale = 1;
   float softcap = 0;  // 0: none; else softcap * tanh(score / softcap)
   AttentionMask mask;
-  bool causal = false;  // keys after the query's position are closed
+  bool causal = false;  // keys more than `ahead` after the query's position are closed
+  int64_t ahead = 0;
   int64_t window = -1;  // >= 0: keys more than so many before the query's position are closed
   int64_t past = 0;
-  int lengths = -1;          // >= 0: the input with a sequence's number of keys, int32 [batch]
-  int64_t lengths_more = 0;  // what to add to it
+  /// Where the sequences differ in length: the input with a number for each, to which `lengths_more` is added; keys
+  /// beyond are closed. Query i is then at position length - queries + i, where `tokens_first` at i if that is less,
+  /// and queries after the length are closed too.
+  int lengths = -1;
+  bool lengths_wide = false, tokens_first = false;  // int64, not int32
+  int64_t lengths_more = 0;
+  int64_t workspace_bytes = 0;  // of the operands that lie there
 };
 
 /// The most elements of a head.

@@ -190,6 +190,7 @@ DEV void close(unit::acc (&s)[MI][NI], const place& p, int first_key) {
         int key = first_key + j * CH + unit::ch_of(lane, v), end = p.keys;
         int position = p.position + p.query + i * PIX + unit::pix_of(lane, v);
         if (HF_CAUSAL && position + 1 < end) end = position + 1;
+        if (HF_TOKENS_FIRST && p.query + i * PIX + unit::pix_of(lane, v) >= p.keys) end = 0;
 #pragma unroll
         for (int e = 0; e < 8; e++)
           if (key + e >= end || (HF_WINDOW && key + e < position - p.window)) unit::set(s[i][j], v, e, -infinity());
@@ -319,8 +320,13 @@ DEV void store(unit::acc (&o)[MI][DI], const row_values& sum, const place& p, el
   }
 }
 
+#if HF_LENGTHS == 8
+typedef i64 length;
+#else
+typedef int length;
+#endif
 KERNEL(HF_THREADS, HF_BLOCKS) attention(const stored* q, const stored* k, const stored* v, element<HF_OUT>::type* out,
-    const mask_element::type* mask, const int* lengths, int heads, int group, int queries, int keys, float scale, float cap,
+    const mask_element::type* mask, const length* lengths, int heads, int group, int queries, int keys, float scale, float cap,
     int past, int window, int lengths_more, int mask_keys, i64 q_batch, i64 q_head, i64 q_row, i64 k_batch, i64 k_head,
     i64 k_row, i64 v_batch, i64 v_head, i64 v_row, i64 out_batch, i64 out_head, i64 out_row, i64 mask_batch, i64 mask_head,
     i64 mask_row) {
@@ -330,9 +336,10 @@ KERNEL(HF_THREADS, HF_BLOCKS) attention(const stored* q, const stored* k, const 
   const int wave = thread_x() / WAVE, row = wave * (MI * PIX);
   place p = {tile * HF_BM + row, keys, past, mask + b * mask_batch + h * mask_head, mask_row, mask_keys, window, queries, scale, cap};
   if (HF_LENGTHS) {
-    p.keys = lengths[b] + lengths_more;
-    p.keys = p.keys < keys ? p.keys : keys;
+    i64 all = lengths[b] + lengths_more;
+    p.keys = all < keys ? (int)all : keys;
     p.position = p.keys - queries + past;
+    if (HF_TOKENS_FIRST && p.keys < queries) p.position = past;
   }
   const head_rows from_q = {q + b * q_batch + h * q_head, q_row}, from_k = {k + b * k_batch + h / group * k_head, k_row},
                   from_v = {v + b * v_batch + h / group * v_head, v_row};
@@ -387,7 +394,7 @@ KERNEL(HF_THREADS, HF_BLOCKS) attention(const stored* q, const stored* k, const 
       const u8* tile_k = stages + stage * STAGE;
       multiply_keys(s, fragments, lds, tile_k, row);
       to_scores(s, p, key);
-      bool edge = key + HF_BN > p.keys;
+      bool edge = key + HF_BN > p.keys || (HF_TOKENS_FIRST && p.query + MI * PIX > p.keys);
       if (HF_CAUSAL) edge |= key + HF_BN > p.position + p.query + 1;
       if (HF_WINDOW) edge |= key < p.position + p.query + MI * PIX - window;
       if (edge) close(s, p, key);

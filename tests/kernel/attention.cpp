@@ -52,6 +52,8 @@ class Attention : public KernelTest {
     if (p.lengths >= 0) {
       keys = lengths[static_cast<size_t>(b)] + p.lengths_more;
       position += keys - p.queries;
+      if (p.tokens_first && keys < p.queries) position = i;
+      if (p.tokens_first && i >= keys) return std::vector<double>(static_cast<size_t>(p.v_head_size));
     }
     std::vector<double> s(static_cast<size_t>(keys), -INFINITY), out(static_cast<size_t>(p.v_head_size));
     double top = -INFINITY, sum = 0;
@@ -64,7 +66,7 @@ class Attention : public KernelTest {
         size_t at = static_cast<size_t>(b * p.mask.batch + h * p.mask.head + i * p.mask.row + j);
         add = j >= p.mask.keys ? -INFINITY : p.mask.kind == Kind::Add ? mask[at] : mask[at] != 0 ? 0 : -INFINITY;
       }
-      if ((p.causal && j > position) || (p.window >= 0 && j < position - p.window)) add = -INFINITY;
+      if ((p.causal && j > position + p.ahead) || (p.window >= 0 && j < position - p.window)) add = -INFINITY;
       s[static_cast<size_t>(j)] = static_cast<float>(x + add);
       top = std::max(top, s[static_cast<size_t>(j)]);
     }
@@ -101,8 +103,10 @@ class Attention : public KernelTest {
       for (float m : mask) inputs.back().push_back(m != 0);
     }
     if (p.lengths >= 0) {
-      const uint8_t* bytes = reinterpret_cast<const uint8_t*>(lengths.data());
-      inputs.emplace_back(bytes, bytes + lengths.size() * 4);
+      std::vector<int64_t> wide(lengths.begin(), lengths.end());
+      const uint8_t* bytes =
+          reinterpret_cast<const uint8_t*>(p.lengths_wide ? static_cast<const void*>(wide.data()) : lengths.data());
+      inputs.emplace_back(bytes, bytes + lengths.size() * (p.lengths_wide ? 8 : 4));
     }
     size_t count = reach(p.out, p.heads, p.queries, p.v_head_size);
     for (const KernelSpec& spec : attention(p, target())) {
@@ -209,7 +213,7 @@ TEST_P(Attention, Causal) {
     check(p);
     p.past = -10;  // the first queries see nothing
     check(p);
-    p.past = 3, p.window = 17;
+    p.past = 3, p.window = 17, p.ahead = 4;
     check(p);
   }
 }
