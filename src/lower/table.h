@@ -36,22 +36,23 @@ Answer lower_lp_norm(const Request& r);
 Answer lower_mean_variance(const Request& r);
 Answer lower_reduce(const Request& r);  // reduce.cpp
 Answer lower_global_pool(const Request& r);
-Answer lower_grid_sample(const Request& r);        // grid_sample.cpp
-Answer lower_pool(const Request& r);               // pool.cpp
-Answer lower_recurrent(const Request& r);          // recurrent.cpp
-Answer lower_resize(const Request& r);             // resize.cpp
-Answer lower_strided_attention(const Request& r);  // attention.cpp
-Answer lower_arg_reduce(const Request& r);         // select.cpp
-Answer lower_hardmax(const Request& r);
-Answer lower_topk(const Request& r);
+// attention.cpp
 // quantize.cpp
-Answer lower_quantize(const Request& r);
+Answer lower_arg_reduce(const Request& r);  // select.cpp
+Answer lower_attention(const Request& r);
 Answer lower_dequantize(const Request& r);
 Answer lower_dynamic_quantize(const Request& r);
-Answer lower_recurrent(const Request& r);    // recurrent.cpp
 Answer lower_grid_sample(const Request& r);  // grid_sample.cpp
-Answer lower_resize(const Request& r);       // resize.cpp
-Answer lower_pool(const Request& r);         // pool.cpp
+Answer lower_group_query_attention(const Request& r);
+Answer lower_hardmax(const Request& r);
+Answer lower_multi_head_attention(const Request& r);
+Answer lower_pool(const Request& r);  // pool.cpp
+Answer lower_quantize(const Request& r);
+Answer lower_recurrent(const Request& r);  // recurrent.cpp
+Answer lower_resize(const Request& r);     // resize.cpp
+Answer lower_rotary(const Request& r);
+Answer lower_strided_attention(const Request& r);  // attention.cpp
+Answer lower_topk(const Request& r);
 
 /// transpose_alias.cpp: transposes that move no byte
 Answer lower_transpose_alias(const Request& r);
