@@ -1,6 +1,7 @@
 // Data movement on a device, rows and channels last.
 #include <algorithm>
 
+#include "lower/channels_last.h"
 #include "lower/on_device.h"
 
 namespace hf::lower {
@@ -136,6 +137,54 @@ TEST(Movement, SmallFloats) {
     check_on_device(c, {.precision = precision});
     c.op = "Pad", c.inputs = {random_tensor({20, 30}), ints({1, 1, 2, 2}), Tensor::scalar(0.75f)};
     check_on_device(c, {.precision = precision, .constants = {1, 2}});
+  }
+}
+
+// 13 channels in 16, and 16.
+TEST(Movement, ChannelsLast) {
+  for (int64_t c : {13, 16}) {
+    const Tensor x = random_tensor({2, c, 5, 6});
+    auto one = [&](std::string op, std::vector<Tensor> more, bool out_last, ir::Attrs attrs = {}) {
+      OpCase test{.name = fmt::format("{} of {} channels", op, c),
+                  .op = op,
+                  .opset = 28,
+                  .attrs = std::move(attrs),
+                  .inputs = {x},
+                  .expected = {Tensor()},
+                  .tolerance = 1e-6f};
+      test.inputs.insert(test.inputs.end(), more.begin(), more.end());
+      check_channels_last(test, out_last);
+    };
+    one("Transpose", {}, false, {{"perm", std::vector<int64_t>{2, 1, 3, 0}}});
+    one("Slice", {ints({1, 4}), ints({4, -100}), ints({2, 3}), ints({1, -2})}, true);
+    one("Slice", {ints({2}), ints({11}), ints({1})}, true);
+    one("Concat", {random_tensor({2, 7, 5, 6})}, true, {{"axis", int64_t{1}}});
+    one("Concat", {random_tensor({2, c, 5, 2})}, true, {{"axis", int64_t{3}}});
+    one("Pad", {ints({0, 0, 1, 2, 0, 0, 0, 3})}, true);
+    one("Pad", {ints({0, 0, 1, 2, 0, 0, 0, 3})}, true, {{"mode", std::string("reflect")}});
+    one("Pad", {ints({0, 1, 1, 2, 0, 0, 0, 3})}, false);
+    one("Expand", {ints({3, 1, 1, 1, 1})}, false);
+    one("Tile", {ints({2, 1, 1, 3})}, true);
+    one("Tile", {ints({1, 2, 1, 1})}, false);
+    one("Add", {random_tensor({c, 1, 1})}, true);
+    one("Mul", {random_tensor({2, c, 5, 6}, -1, 1, 2)}, true);
+    one("Sub", {random_tensor({2, 1, 5, 6})}, true);
+    one("Div", {random_tensor({2, c, 1, 1}, 1, 2)}, true);
+    one("Max", {random_tensor({6}), random_tensor({1, c, 5, 6}, -1, 1, 3)}, true);
+    one("Sigmoid", {}, true);
+  }
+  for (int64_t c : {12, 32}) {
+    OpCase test{.name = "blocks",
+                .op = "DepthToSpace",
+                .opset = 28,
+                .attrs = {{"blocksize", int64_t{2}}},
+                .inputs = {random_tensor({2, c, 4, 6})},
+                .expected = {Tensor()}};
+    check_channels_last(test, true);
+    test.attrs = {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}};
+    check_channels_last(test, true);
+    test.op = "SpaceToDepth";
+    check_channels_last(test, true);
   }
 }
 
