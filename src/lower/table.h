@@ -7,6 +7,9 @@ namespace hf::lower {
 Answer lower_alias(const Request& r);  // alias.cpp: operators that change extents only
 Answer lower_identity(const Request& r);
 Answer lower_dropout(const Request& r);
+Answer lower_gather(const Request& r);  // gather.cpp
+Answer lower_gather_elements(const Request& r);
+Answer lower_gather_nd(const Request& r);
 // movement.cpp, pad.cpp: strided copies
 Answer lower_center_crop_pad(const Request& r);
 Answer lower_concat(const Request& r);
