@@ -1,6 +1,8 @@
 // Convolutions as implicit matrix products.
 #include "kernel/conv.h"
 
+#include <algorithm>
+
 #include "lower/spatial.h"
 #include "lower/table.h"
 
@@ -44,8 +46,7 @@ ConvProblem problem_of(const Request& r) {
           .pad = {row.begin, column.begin},
           .groups = r.node.i("group"),
           .in = element_of(r.stored_input(0)),
-          .out = element_of(r.stored_output()),
-          .bias = r.has(2)};
+          .out = element_of(r.stored_output())};
 }
 
 // Images have few channels: half of a pixel of 8 would be padding. A value that a kernel has written has 8 already.
@@ -62,36 +63,73 @@ std::optional<Refusal> refused(const Request& r, int x, int w, int b) {
   return std::nullopt;
 }
 
-}  // namespace
+// The second input of a ConvShortcut, and where the inputs are.
+void add_shortcut(const Request& r, ConvProblem& p, Lowered& l) {
+  const Dims x = r.dims(2);
+  const std::vector<int64_t> strides = r.node.ints("strides2");
+  p.c2 = x[1];
+  p.pitch2 = channel_pitch(x[1]);
+  p.h2 = x[2], p.w2 = x[3];
+  p.stride2[0] = strides[0], p.stride2[1] = strides[1];
+  p.second_input = 2;
+  l.inputs[2] = device_channels_last(x, r.stored_input(0));
+  l.absorbed = {false, true, false, true, true, true};
+}
 
-Answer lower_conv(const Request& r) {
-  if (auto why = refused(r, 0, 1, 2)) return *why;
+void add_packings(const Request& r, const ConvProblem& p, std::initializer_list<int> biases, Lowered& l) {
+  Packing weights;
+  weights.inputs = {1};
+  if (p.c2) weights.inputs.push_back(3);
+  weights.kernel =
+      conv_weights(p, r.target, source_of(*r.constant(1)), p.c2 ? source_of(*r.constant(3)) : kernel::WeightSource{}, 1,
+                   weights.bytes, weights.key);
+  l.packings = {std::move(weights)};
+  if (!p.bias) return;
+  Packing bias;
+  for (int b : biases)
+    if (r.has(b)) bias.inputs.push_back(b);
+  bias.kernel = conv_bias(p, r.target, element_of(r.dtype(bias.inputs[0])), false, bias.inputs.size() == 2, 1,
+                          bias.bytes, bias.key);
+  l.packings.push_back(std::move(bias));
+}
+
+Answer lower(const Request& r, bool shortcut, std::initializer_list<int> biases) {
   if (r.empty()) return Refusal{"a tensor without elements"};
   if (!is_float_element(r.stored_output())) return Refusal{fmt::format("a result of {}", name(r.stored_output()))};
   Lowered l;
   l.inputs.resize(r.node.inputs().size());
   auto epilogue = epilogue_of(r, true, l.inputs);
   if (auto* why = std::get_if<Refusal>(&epilogue)) return *why;
+  l.absorbed = {false, true, true};
   ConvProblem p = problem_of(r);
-  narrow(r, p);
+  if (shortcut)
+    add_shortcut(r, p, l);
+  else
+    narrow(r, p);
+  p.bias = std::any_of(biases.begin(), biases.end(), [&](int b) { return r.has(b); });
   p.epilogue = std::get<kernel::Epilogue>(std::move(epilogue));
   for (size_t i = 0; i < p.epilogue.operands.size(); ++i)
     p.operand_inputs.push_back(r.node.own_inputs() + static_cast<int>(i));
   l.launches = {kernel::conv(p, r.target)};
-  l.packings.resize(p.bias ? 2 : 1);
-  Packing& weights = l.packings[0];
-  weights.inputs = {1};
-  weights.kernel = conv_weights(p, r.target, source_of(*r.constant(1)), {}, 1, weights.bytes, weights.key);
-  if (p.bias) {
-    Packing& bias = l.packings[1];
-    bias.inputs = {2};
-    bias.kernel = conv_bias(p, r.target, element_of(r.dtype(2)), false, false, 1, bias.bytes, bias.key);
-  }
+  add_packings(r, p, biases, l);
   l.inputs[0] = device_channels_last(r.dims(0), r.stored_input(0), p.pitch);
   l.outputs = {r.out_channels_last()};
-  l.absorbed = {false, true, true};
   l.text = "conv " + l.launches[0][0].variant;
   return l;
+}
+
+}  // namespace
+
+Answer lower_conv(const Request& r) {
+  if (auto why = refused(r, 0, 1, 2)) return *why;
+  return lower(r, false, {2});
+}
+
+Answer lower_conv_shortcut(const Request& r) {
+  if (auto why = refused(r, 0, 1, 4)) return *why;
+  if (auto why = refused(r, 2, 3, 5)) return *why;
+  if (r.has(4) && r.has(5) && r.dtype(4) != r.dtype(5)) return Refusal{"biases of two types"};
+  return lower(r, true, {4, 5});
 }
 
 }  // namespace hf::lower

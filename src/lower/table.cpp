@@ -18,6 +18,7 @@ constexpr Row kRows[] = {
     {"Conv", "", "conv", lower_conv, true},
     {"Conv", "", "depthwise", lower_depthwise, true},
     {"Conv", "", "direct", lower_direct_conv, true},
+    {"ConvShortcut", "hipforge", "conv", lower_conv_shortcut, true},
     {"ConvTranspose", "", "direct", lower_direct_conv_transpose, true},
     {"DepthToSpace", "", "copy", lower_depth_space},
     {"DequantizeLinear", "", "dequantize", lower_dequantize},

@@ -15,7 +15,8 @@ using ir::Value;
 constexpr size_t kMaxSteps = 32;
 constexpr size_t kMaxInputs = 8;
 constexpr std::pair<std::string_view, std::string_view> kProducts[] = {
-    {"Conv", ""}, {"ConvTranspose", ""}, {"FusedMatMul", "com.microsoft"}, {"Gemm", ""}, {"MatMul", ""}};
+    {"Conv", ""},  {"ConvShortcut", "hipforge"}, {"ConvTranspose", ""}, {"FusedMatMul", "com.microsoft"}, {"Gemm", ""},
+    {"MatMul", ""}};
 
 bool is_product(const Node* n) {
   return n && std::any_of(std::begin(kProducts), std::end(kProducts),

@@ -75,6 +75,9 @@ bool merge_linear(ir::Graph& g, const PassOptions&);
 /// For GPUs: softmax(scale * Q K^T + mask) V becomes one StridedAttention, which reads what Transpose, Reshape, Split
 /// and Slice only show in another order.
 bool fuse_attention(ir::Graph& g, const PassOptions&);
+/// On GPUs: the sum of a convolution and one of a single tap, a residual block's shortcut, becomes
+/// hipforge.ConvShortcut.
+bool fold_shortcut(ir::Graph& g, const PassOptions&);
 /// Elementwise nodes that follow a convolution or matrix product become its epilogue.
 bool fuse_epilogues(ir::Graph& g, const PassOptions&);
 /// Trees of elementwise nodes become one Pointwise node.

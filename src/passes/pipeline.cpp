@@ -28,6 +28,7 @@ constexpr Pass kPipeline[] = {
     {.name = "clean_up_sunk", .run = clean_up, .at_load = false},
     // Attention while its parts are single nodes.
     {.name = "fuse_attention", .run = fuse_attention, .at_load = false},
+    {.name = "fold_shortcut", .run = fold_shortcut, .at_load = false},
     // Fusion needs known shapes: an operand's broadcast decides whether it fits. Products take what they can first, the
     // rest of the elementwise work is joined among itself.
     {.name = "fuse_epilogues", .run = fuse_epilogues, .at_load = false},

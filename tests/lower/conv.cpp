@@ -43,6 +43,24 @@ TEST(Conv, Epilogue) {
   check_on_device(conv("epilogue", {2, 12, 5, 5}, {10, 12, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}), how);
 }
 
+TEST(Conv, Shortcut) {
+  for (DType precision : {DType::F32, DType::F16}) {
+    OpCase c = conv("shortcut", {2, 16, 5, 4}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}, {"strides2", Ints{2, 3}}});
+    c.op = "ConvShortcut", c.domain = "hipforge", c.opset = 1;
+    Tensor bias = c.inputs[2];
+    c.inputs.resize(2);
+    c.inputs.push_back(random_tensor({2, 12, 10, 11}, -1, 1, 4));
+    c.inputs.push_back(random_tensor({24, 12, 1, 1}, -1, 1, 5));
+    c.tolerance = precision == DType::F32 ? 2e-5f : 2e-2f;
+    check_on_device(c, {.precision = precision, .constants = {1, 3}});
+    c.inputs.push_back(Tensor());
+    c.inputs.push_back(bias);
+    check_on_device(c, {.precision = precision, .constants = {1, 3, 5}});
+    c.inputs[4] = random_tensor({24}, -1, 1, 6);
+    check_on_device(c, {.precision = precision, .constants = {1, 3, 4, 5}});
+  }
+}
+
 OpCase product(std::string name, std::string op, const Dims& a, const Dims& b, ir::Attrs attrs = {}, Tensor c = {}) {
   return {.name = std::move(name),
           .op = op,
