@@ -92,7 +92,8 @@ KernelSpec make(const RowNormProblem& p, const RowPlan& plan) {
   KernelSpec spec{
       .family = "row_norm",
       .variant = plan.variant,
-      .source = row_norm_source(p, std::string(kRowsText) + kRowNormTypes + kRowNormMeasure + kRowNormScale + kSource),
+      .source = row_norm_source(
+          p, std::string(kRowsText) + kRowNormTypes + kRowNormMeasure + kRowNormFactor + kRowNormScale + kSource),
       .entry = "row_norm",
       .defines = row_norm_defines(p),
       .grid = {plan.blocks(p.rows), 1, 1},

@@ -36,4 +36,7 @@ Candidates row_norm(const RowNormProblem& problem, const Target& target);
 /// the further outputs; they share a workspace. Empty where row_norm() is the better choice.
 std::vector<Candidates> row_norm_split(const RowNormProblem& problem, const Target& target);
 
+/// Over the middle axis of [rows, cols, inner], without pitch, parameters, further outputs and epilogue.
+Candidates row_norm_columns(const RowNormProblem& problem, int64_t inner);
+
 }  // namespace hf::kernel

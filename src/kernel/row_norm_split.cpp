@@ -109,7 +109,7 @@ std::vector<Candidates> row_norm_split(const RowNormProblem& p, const Target& ta
     measure.defines.push_back(fmt::format("HF_{}={}", name, value));
   KernelSpec scale = measure;
   scale.variant = "scale";
-  scale.source = row_norm_source(p, std::string(kRowNormTypes) + kRowNormScale + kPieces + kScale);
+  scale.source = row_norm_source(p, std::string(kRowNormTypes) + kRowNormFactor + kRowNormScale + kPieces + kScale);
   scale.entry = "row_norm_scale";
   scale.arguments = {Argument::input(0), Argument::output(0), Argument::workspace(), Argument::float32(p.epsilon)};
   add_row_norm_inputs(scale, p);

@@ -22,14 +22,17 @@ DEV float distance(float v, float mean) {
 }
 )hip";
 
-const char* const kRowNormScale = R"hip(
-$(functions)
+const char* const kRowNormFactor = R"hip(
 DEV float factor_of(float sum, float epsilon) {
   if (HF_KIND == L1) return sum > 0 ? 1.f / sum : sum;
   if (HF_KIND == L2) return sum > 0 ? 1.f / sqrt_f32(sum) : sum;
   if (HF_KIND == DEVIATION) return 1.f / (sqrt_f32(sum / HF_COLS) + epsilon);
   return 1.f / sqrt_f32(sum / HF_COLS + epsilon);
 }
+)hip";
+
+const char* const kRowNormScale = R"hip(
+$(functions)
 // The parameters of the elements from col on; those beyond the row are whatever is there.
 template <int T> DEV void read_parameters(const typename element<T>::type* p, i64 row, int col, float (&v)[HF_VEC]) {
   constexpr int WIDTH = (HF_COLS + HF_RUN - 1) / HF_RUN;

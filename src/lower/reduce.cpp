@@ -69,7 +69,7 @@ Answer lower(const Request& r, const std::vector<bool>& reduced) {
   l.inputs[0] = r.rows(0);
   l.outputs = {r.out_rows()};
   if (r.is_channels_last(0)) in_memory_order(r, reduced, p, l);
-  l.absorbed = {false, true};  // the axes
+  l.absorbed = {false, r.constant(1) != nullptr};  // the axes
   l.absorbed.resize(static_cast<size_t>(r.node.own_inputs()));
   l.launches = kernel::reduce(p, r.target);
   renumber(l.launches, with_operands(r, {0}));
@@ -81,16 +81,17 @@ Answer lower(const Request& r, const std::vector<bool>& reduced) {
 }  // namespace
 
 Answer lower_reduce(const Request& r) {
-  if (auto refusal = refused_size(r)) return *refusal;
-  const int rank = r.dims(0).rank();
+  const Dims d = r.dims(0);
+  if (d.count() == 0) return Refusal{"no elements"};
+  if (d.count() > INT32_MAX / 2) return Refusal{fmt::format("{} elements", d.count())};
   std::vector<int64_t> axes;
-  if (r.has(1)) {
+  if (r.has(1) && r.dims(1).count() > 0) {
     auto given = r.constant_ints(1);
     if (!given) return Refusal{"the axes are no constant"};
     axes = *given;
   }
-  std::vector<bool> reduced(static_cast<size_t>(rank), axes.empty() && r.node.i("noop_with_empty_axes") == 0);
-  for (int64_t a : axes) reduced[static_cast<size_t>(normalize_axis(a, rank))] = true;
+  std::vector<bool> reduced(static_cast<size_t>(d.rank()), axes.empty() && r.node.i("noop_with_empty_axes") == 0);
+  for (int64_t a : axes) reduced[static_cast<size_t>(normalize_axis(a, d.rank()))] = true;
   return lower(r, reduced);
 }
 

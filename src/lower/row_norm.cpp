@@ -149,15 +149,34 @@ Answer lower_group_norm_rows(const Request& r) {
   return lower(r, std::move(p));
 }
 
+namespace {
+
+// Over one axis: of channels-last data the channels, of row-major data any.
+Answer lower_axis(const Request& r, RowNorm kind, float epsilon, int axis) {
+  const Dims d = r.dims(0);
+  const int64_t inner = d.count(axis + 1, d.rank());
+  RowNormProblem p = problem(r, kind, epsilon, d[axis]);
+  if (axis == 1 && r.is_channels_last(0)) {
+    p.pitch = device_layout(r.layouts[0])->pitch;
+    return lower(r, std::move(p));
+  }
+  if (inner == 1) return lower(r, std::move(p));
+  p.rows = d.count(0, axis);
+  Lowered l;
+  l.inputs = {r.rows(0)};
+  l.outputs = {r.out_rows()};
+  l.launches = {kernel::row_norm_columns(p, inner)};
+  if (p.in == p.out) l.in_place = {0};
+  l.text = fmt::format("row norm columns, {} of {}", p.rows * inner, p.cols);
+  return l;
+}
+
+}  // namespace
+
 Answer lower_lp_norm(const Request& r) {
   if (auto refusal = refused(r)) return *refusal;
-  const Dims d = r.dims(0);
-  const int axis = normalize_axis(r.node.i("axis"), d.rank());
-  const bool channels = axis == 1 && r.is_channels_last(0);
-  if (!channels && d.count(axis + 1, d.rank()) != 1) return Refusal{"the axis is not the last"};
-  RowNormProblem p = problem(r, r.node.i("p") == 1 ? RowNorm::L1 : RowNorm::L2, 0, d[axis]);
-  if (channels) p.pitch = device_layout(r.layouts[0])->pitch;
-  return lower(r, std::move(p));
+  const int axis = normalize_axis(r.node.i("axis"), r.dims(0).rank());
+  return lower_axis(r, r.node.i("p") == 1 ? RowNorm::L1 : RowNorm::L2, 0, axis);
 }
 
 Answer lower_mean_variance(const Request& r) {
@@ -166,12 +185,20 @@ Answer lower_mean_variance(const Request& r) {
   std::vector<bool> over(static_cast<size_t>(d.rank()));
   for (int64_t a : r.node.has("axes") ? r.node.ints("axes") : std::vector<int64_t>{0, 2, 3})
     over[static_cast<size_t>(normalize_axis(a, d.rank()))] = true;
+  // The axes of more than one element among them are to be neighbours.
+  int first = -1, last = -1;
   int64_t cols = 1;
-  int first = d.rank();
-  while (first > 0 && (over[static_cast<size_t>(first - 1)] || d[first - 1] == 1)) cols *= d[--first];
-  for (int i = 0; i < first; ++i)
-    if (over[static_cast<size_t>(i)] && d[i] > 1) return Refusal{"the axes are not the last ones"};
-  return lower(r, problem(r, RowNorm::Deviation, 1e-9f, cols));
+  for (int i = 0; i < d.rank(); ++i) {
+    if (!over[static_cast<size_t>(i)] || d[i] == 1) continue;
+    if (first >= 0 && d.count(last + 1, i) != 1) return Refusal{"the axes are no neighbours"};
+    if (first < 0) first = i;
+    last = i;
+    cols *= d[i];
+  }
+  constexpr float kEpsilon = 1e-9f;
+  if (first >= 0 && first == last) return lower_axis(r, RowNorm::Deviation, kEpsilon, first);
+  if (first >= 0 && d.count(last + 1, d.rank()) != 1) return Refusal{"the axes are not the last ones"};
+  return lower(r, problem(r, RowNorm::Deviation, kEpsilon, cols));
 }
 
 }  // namespace hf::lower

@@ -122,6 +122,24 @@ TEST_P(RowNorms, ParametersOfChannels) {
   check({.rows = 6, .cols = 17 * 1024, .scale = true, .bias = true, .parameter_rows = 3, .parameter_run = 1024});
   check({.rows = 6, .cols = 17 * 1029, .scale = true, .bias = true, .parameter_rows = 3, .parameter_run = 1029});
 }
+TEST_P(RowNorms, Columns) {
+  // [2, 9, inner] against its transpose as rows.
+  for (RowNorm kind : {RowNorm::Rms, RowNorm::L1, RowNorm::L2, RowNorm::Deviation})
+    for (int64_t inner : {7, 40}) {
+      const RowNormProblem p{.rows = 2, .cols = 9, .kind = kind, .epsilon = 1e-9f};
+      RowNormProblem rows = p;
+      rows.rows = 2 * inner;
+      const std::vector<float> x = random_floats(at(18 * inner), -2, 3);
+      auto turned = [&](int64_t i) { return at((i / (9 * inner) * inner + i % inner) * 9 + i / inner % 9); };
+      std::vector<float> t(x.size());
+      for (size_t i = 0; i < x.size(); ++i) t[turned(static_cast<int64_t>(i))] = x[i];
+      const std::vector<double> want = expected(rows, t, {}, {}).y;
+      const std::vector<float> got =
+          floats(run(row_norm_columns(p, inner)[0], {stored(x, Element::F32)}, {x.size() * 4})[0], Element::F32);
+      for (size_t i = 0; i < x.size(); ++i)
+        ASSERT_NEAR(got[i], want[turned(static_cast<int64_t>(i))], 4e-6) << "element " << i;
+    }
+}
 TEST_P(RowNorms, AMeanFarFromZero) {
   check({.rows = 3, .cols = 768}, 1000, 1001);
   check({.rows = 2, .cols = 40000}, 1000, 1001);

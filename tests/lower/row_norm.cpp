@@ -74,6 +74,10 @@ TEST(GroupNorm, ChannelsLast) {
 TEST(LpNorm, LastAxis) {
   for (int64_t p : {1, 2}) check_on_device(norm("lp", "LpNormalization", {{4, 30}}, {{"p", p}}));
 }
+TEST(LpNorm, OtherAxes) {
+  for (int64_t axis : {0, 1, 2})
+    check_on_device(norm(fmt::format("axis {}", axis), "LpNormalization", {{4, 5, 6}}, {{"axis", axis}}));
+}
 TEST(LpNorm, ChannelsLast) {
   OpCase c = norm("over channels", "LpNormalization", {{2, 13, 5, 6}}, {{"axis", int64_t{1}}});
   check_channels_last(c, true);
@@ -81,6 +85,8 @@ TEST(LpNorm, ChannelsLast) {
 TEST(MeanVariance, TrailingAxes) {
   check_on_device(
       norm("mean and variance", "MeanVarianceNormalization", {{2, 3, 6, 7}}, {{"axes", std::vector<int64_t>{2, 3}}}));
+  check_on_device(
+      norm("over channels", "MeanVarianceNormalization", {{2, 3, 6, 7}}, {{"axes", std::vector<int64_t>{1}}}));
   check_on_device(norm("over one image", "MeanVarianceNormalization", {{1, 1, 6, 7}}));
 }
 
