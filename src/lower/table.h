@@ -57,6 +57,8 @@ Answer lower_resize(const Request& r);     // resize.cpp
 Answer lower_rotary(const Request& r);
 Answer lower_strided_attention(const Request& r);  // attention.cpp
 Answer lower_topk(const Request& r);
+Answer lower_batch_norm(const Request& r);  // batch_norm.cpp
+Answer lower_lrn(const Request& r);
 
 /// transpose_alias.cpp: transposes that move no byte
 Answer lower_transpose_alias(const Request& r);
