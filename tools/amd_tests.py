@@ -4,9 +4,9 @@
     amd_tests.py [--preset dev] [--targets gfx942,gfx1100] [--orders forward,reverse,late] [--filter '*Softmax*']
                  [--models REGEX] [--precision fp32,fp16]
 
-Runs whatever tests of build/PRESET/tests/ have 'hip' as a parameter, then whole small models (model_tests.py).
-Unfinished tests of a program that dies are run again without the one that killed it. What each program said, and
-gtest's XML, is in build/PRESET/tests/amd/.
+Runs whatever tests of build/PRESET/tests/ have 'hip' as a parameter, test_lower on the emulated device, then whole
+small models (model_tests.py). Unfinished tests of a program that dies are run again without the one that killed it.
+What each program said, and gtest's XML, is in build/PRESET/tests/amd/.
 """
 import argparse
 import collections
@@ -28,8 +28,10 @@ ORDERS = {
     'reverse': {'AMDEMU_REVERSE': '1'},  # the waves of a block in reverse order
     'late': {'AMDEMU_ASYNC': '1'},  # work as late as the API allows
 }
+TESTED = {'HIPFORGE_TEST_DEVICE': 'hip:0'}
 TESTS_A_RUN = 12  # of one process, so that the cores end together
 RUN_SECONDS = 900
+ON_THE_TESTED_DEVICE = {'test_lower'}  # all of whose tests run on HIPFORGE_TEST_DEVICE
 VERDICT = re.compile(r'^\[  (     OK|FAILED |SKIPPED) \] (\S+?)(?:,.*)? \(\d+ ms\)', re.M)
 
 Outcome = collections.namedtuple('Outcome', 'name verdict text')
@@ -45,12 +47,13 @@ def why_not(build):
 
 def hip_tests(program, pattern):
     """The full names of a program's tests that want the HIP runtime."""
-    out = subprocess.run([program, '--gtest_list_tests', f'--gtest_filter={pattern}'], capture_output=True, text=True)
+    out = subprocess.run([program, '--gtest_list_tests', f'--gtest_filter={pattern}'], capture_output=True, text=True,
+                         env=os.environ | TESTED)
     suite, names = '', []
     for line in out.stdout.splitlines():
         if re.match(r'\S+\.( |$)', line):
             suite = line.split()[0]
-        elif re.match(r'  \S*/hip\w*( |$)', line):
+        elif re.match(r'  \S*/hip\w*( |$)', line) or program.name in ON_THE_TESTED_DEVICE and line.startswith('  '):
             names.append(suite + line.split()[0])
     return names
 
@@ -62,7 +65,7 @@ def settings(build, target, order):
         'HIPFORGE_CACHE': str(build / 'test_cache'),
         'AMDEMU_ARCH': target,
         'AMDEMU_TIMEOUT': '300',
-    } | ORDERS[order]
+    } | TESTED | ORDERS[order]
 
 
 class Run:

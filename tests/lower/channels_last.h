@@ -46,7 +46,7 @@ inline void check_channels_last(const OpCase& c, bool out_channels_last) {
   ops::bind(g, *n, c.opset);
   ops::infer_node(*n);
 
-  auto device = gpu::open_device("emu");
+  auto device = gpu::open_device(tested_device());
   kernel::Target target = gpu::target_of(device->info());
   std::vector<Layout> layouts = {device_channels_last(c.inputs[0].dims(), DType::F32)};
   layouts.resize(values.size());

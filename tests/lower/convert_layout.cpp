@@ -1,6 +1,7 @@
 // Values from each device layout to each other one, against plain loops.
 #include "kernel/run.h"
 #include "lower/lowering.h"
+#include "lower/on_device.h"
 
 namespace hf::lower {
 namespace {
@@ -44,7 +45,7 @@ TEST_P(ConvertLayout, EachToEachOther) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Device, ConvertLayout, testing::Values("emu"), gpu::test_name);
+INSTANTIATE_TEST_SUITE_P(Device, ConvertLayout, testing::Values(tested_device()), gpu::test_name);
 
 TEST(ConvertLayoutSpec, RefusesWhatKernelsDoNotMove) {
   DeviceLayout text;

@@ -1,5 +1,6 @@
 // One operator on a device, against its reference on the host.
 #pragma once
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -12,8 +13,14 @@ namespace hf::lower {
 
 using ops::OpCase;
 
+/// The device of these tests: HIPFORGE_TEST_DEVICE ("hip:0", also where the GPU is an emulated one), else emu.
+inline std::string tested_device() {
+  const char* chosen = std::getenv("HIPFORGE_TEST_DEVICE");
+  return chosen ? chosen : "emu";
+}
+
 struct OnDevice {
-  std::string device = "emu";
+  std::string device = tested_device();
   DType precision = DType::F32;
   std::set<int> constants = {};                           // inputs that are constants of the model
   std::shared_ptr<const ir::Program> epilogue = nullptr;  // elementwise work on output 0 ...
