@@ -33,8 +33,6 @@ struct Section {
   uint64_t offset, bytes, checksum;
 };
 
-uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
-
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -157,7 +155,8 @@ std::vector<Section> read_table(std::string_view file) {
   if (h.sections > (file.size() - sizeof h) / sizeof(Section))
     fail(Code::InvalidModel, "the package is damaged: {} sections", h.sections);
   std::string_view table = file.substr(sizeof h, h.sections * sizeof(Section));
-  if (checksum(table) != h.checksum) fail(Code::InvalidModel, "the package is damaged: its table is not as written");
+  if (section_checksum(table) != h.checksum)
+    fail(Code::InvalidModel, "the package is damaged: its table is not as written");
   std::vector<Section> sections(h.sections);
   if (!table.empty()) std::memcpy(sections.data(), table.data(), table.size());
   return sections;
@@ -167,7 +166,7 @@ std::string_view contents(std::string_view file, const Section& s) {
   if (s.offset > file.size() || s.bytes > file.size() - s.offset)
     fail(Code::InvalidModel, "the package is damaged: a section of {} bytes at {}", s.bytes, s.offset);
   std::string_view bytes = file.substr(s.offset, s.bytes);
-  if (checksum(bytes) != s.checksum)
+  if (section_checksum(bytes) != s.checksum)
     fail(Code::InvalidModel, "the package is damaged: bytes {} to {} are not as written", s.offset, s.offset + s.bytes);
   return bytes;
 }
@@ -203,6 +202,8 @@ class NewFile {
 uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
+
+uint64_t section_checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 std::string kernels_name() {
   return gpu::package_key({.name = "header", .text = kernel::device_header(), .entries = {}, .defines = {}});
@@ -254,12 +255,12 @@ void write_package(const std::filesystem::path& path, const Package& p) {
   uint64_t at = sizeof header + parts.size() * sizeof(Section);
   std::string table;
   for (const auto& [kind, bytes] : parts) {
-    Section s{kind, aligned(at), bytes.size(), checksum(bytes)};
+    Section s{kind, aligned(at), bytes.size(), section_checksum(bytes)};
     table += bytes_of_object(s);
     at = s.offset + s.bytes;
   }
   header.file_bytes = at;
-  header.checksum = checksum(table);
+  header.checksum = section_checksum(table);
 
   NewFile file(path);
   file.write(bytes_of_object(header));

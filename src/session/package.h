@@ -41,6 +41,9 @@ Package read_package(const std::shared_ptr<const MappedFile>& file);
 /// Writes a package: beside its place, then renamed, so that it is whole or not there. Throws Io.
 void write_package(const std::filesystem::path& path, const Package& package);
 
+/// That of a section, and of the table.
+uint64_t section_checksum(std::string_view bytes);
+
 /// Package::kernels of this version.
 std::string kernels_name();
 
