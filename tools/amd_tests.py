@@ -5,12 +5,14 @@
                  [--models REGEX] [--precision fp32,fp16]
 
 Runs whatever tests of build/PRESET/tests/ have 'hip' as a parameter, test_lower on the emulated device, then whole
-small models (model_tests.py). Unfinished tests of a program that dies are run again without the one that killed it.
-What each program said, and gtest's XML, is in build/PRESET/tests/amd/.
+small models (model_tests.py); compiles these models for the targets and looks for kernels that keep registers in memory.
+Unfinished tests of a program that dies are run again without the one that killed it. What each program said, and
+gtest's XML, is in build/PRESET/tests/amd/.
 """
 import argparse
 import collections
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -145,6 +147,29 @@ def run_models(build, target, order, models, precision):
     return collections.Counter(OK=passed, FAILED=failed)
 
 
+def look_for_spills(build, targets, models, precision):
+    """Compiles the small models for the targets: how many have no kernel that keeps registers in memory, and how many do."""
+    count = collections.Counter()
+    for model in sorted((ROOT / 'tests' / 'models' / 'small').glob('*/model.onnx')):
+        if not re.search(models, model.parent.name):
+            continue
+        for stored in precision.split(','):
+            command = [build / 'hipforge', 'compile', model, '--target', ','.join(targets), '--precision', stored, '--json',
+                       '--fallback', 'allow']
+            r = subprocess.run(command, env=os.environ | {'HIPFORGE_CACHE': str(build / 'test_cache')}, capture_output=True, text=True)
+            report = json.loads(r.stdout) if r.returncode == 0 else {'targets': []}
+            for target in report['targets']:
+                spilled = [f'{k["family"]} {k["variant"]}: {k["spills"]}' for k in target['kernels'] if k['spills']]
+                count['FAILED' if spilled else 'OK'] += 1
+                if spilled:
+                    print(f'FAILED  {target["target"]} spills of {model.parent.name} in {stored}: {", ".join(sorted(set(spilled)))}')
+            if r.returncode:
+                count['FAILED'] += 1
+                print(f'FAILED  {model.parent.name} in {stored} does not compile: {r.stderr.strip()}')
+    print(f'{count["OK"]:5} passed, {count["FAILED"]} failed, 0 skipped  spills of models', flush=True)
+    return count
+
+
 def main():
     parser = argparse.ArgumentParser(description='GPU tests on the AMD emulator')
     parser.add_argument('--preset', default='dev', help='the build to test')
@@ -181,6 +206,8 @@ def main():
     for target in targets if arguments.models else []:
         for order in orders:
             total += run_models(build, target, order, arguments.models, arguments.precision)
+    if arguments.models:
+        total += look_for_spills(build, targets, arguments.models, arguments.precision)
     if not total['OK']:
         total['FAILED'] += 1
         print('no test ran on the emulator')
