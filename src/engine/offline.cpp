@@ -12,7 +12,9 @@ class OfflineEngine final : public LoweringBackend {
       : LoweringBackend(o.name, o.precision, o.target,
                         KernelStore(o.target.arch, nullptr, o.compile_threads, o.progress)),
         compile_(o.compile) {
-    if (compile_) kernels_.want(self_test_kernel());
+    if (!compile_) return;
+    gpu::compile(gpu::source_of(self_test_kernel()), o.target.arch);  // throws here what would fail for every kernel
+    kernels_.want(self_test_kernel());
   }
 
   // Nothing reads it.
