@@ -63,7 +63,7 @@ TEST(Compile, MadeUpInputsHaveTheShapesCompiledFor) {
 }
 
 TEST(Compile, TheReportComesFromTheCode) {
-  Result r = hipforge("compile " + kResnet + " --target gfx942,gfx1100 --json --fallback allow");
+  Result r = hipforge("compile " + kResnet + " --target gfx942,gfx1100 --precision fp16 --json --fallback allow");
   if (r.status == 5) GTEST_SKIP() << r.err;
   ASSERT_EQ(r.status, 0) << r.err;
   Json report = Json::parse(r.out);
