@@ -36,7 +36,9 @@ template <int T, int ROWS> struct lane_tile {
     for (int j = 0; j < 8; j++) f.r[j] = lds_load<CHUNKS>(tile, row + j / 2 * 8, j % 2 * 4 + lane / LANES, chunk);
   }
   DEV float two(u32 a, u32 b, float c) {
-#if defined(__gfx906__) || defined(__gfx1011__) || defined(__gfx1012__) || defined(__GFX10_3__)
+#if defined(__gfx906__) || defined(__gfx1011__) || defined(__gfx1012__) || defined(__gfx1030__) || \
+    defined(__gfx1031__) || defined(__gfx1032__) || defined(__gfx1033__) || defined(__gfx1034__) || \
+    defined(__gfx1035__) || defined(__gfx1036__)
     if constexpr (T == HF_F16) {
       typedef _Float16 h2 __attribute__((ext_vector_type(2)));
       return __builtin_amdgcn_fdot2(__builtin_bit_cast(h2, a), __builtin_bit_cast(h2, b), c, false);
