@@ -74,11 +74,16 @@ KERNEL(HF_THREADS, 2) quantize(const from_type* x, const float* scale, to_type* 
   int n[8];
 #if HF_TO_INTEGER
   if (some == 8) pack<8, HF_REAL>::load(x + at, r);
-  else for (u32 i = 0; i < 8; i++) r[i] = i < some ? real::load(x[at + i]) : 0.f;
+  else
+#pragma unroll
+    for (u32 i = 0; i < 8; i++) r[i] = i < some ? real::load(x[at + i]) : 0.f;
 #else
   if (some == 8) read(x + at, n);
-  else for (u32 i = 0; i < 8; i++) n[i] = i < some ? (int)x[at + i] : 0;
+  else
+#pragma unroll
+    for (u32 i = 0; i < 8; i++) n[i] = i < some ? (int)x[at + i] : 0;
 #endif
+#pragma unroll
   for (u32 i = 0; i < 8; i++) {
     if (i >= some) continue;
     u32 s = is_padding(at + i) ? 0 : scale_of(at + i);
@@ -94,10 +99,16 @@ KERNEL(HF_THREADS, 2) quantize(const from_type* x, const float* scale, to_type* 
   }
 #if HF_TO_INTEGER
   if (some == 8) write(y + at, n);
-  else for (u32 i = 0; i < some; i++) y[at + i] = (whole)n[i];
+  else
+#pragma unroll
+    for (u32 i = 0; i < 8; i++)
+      if (i < some) y[at + i] = (whole)n[i];
 #else
   if (some == 8) pack<8, HF_REAL>::store(y + at, r);
-  else for (u32 i = 0; i < some; i++) y[at + i] = real::store(r[i]);
+  else
+#pragma unroll
+    for (u32 i = 0; i < 8; i++)
+      if (i < some) y[at + i] = real::store(r[i]);
 #endif
 }
 )hip";
@@ -149,6 +160,12 @@ constexpr float HIGH = HF_INTEGER == 0 ? 255.f : HF_INTEGER == 1 ? 127.f : HF_IN
 DEV int quantized(float v, int zero) {
   v = rint_f32(v) + (float)zero;
   return (int)(v > LOW ? v < HIGH ? v : HIGH : LOW);
+}
+// The product as a float may lie half way between two integers where the exact one does not: what it lost decides.
+DEV int requantized(int sum, float scale, int zero) {
+  float p = (float)sum * scale, lost = fma_f32((float)sum, scale, -p), below = floor_f32(p);
+  if (p - below == 0.5f && lost != 0.f) p = lost > 0.f ? below + 1.f : below;
+  return quantized(p, zero);
 }
 )hip";
 

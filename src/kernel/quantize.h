@@ -12,7 +12,8 @@ int size_of(Integer type);
 /// Its name in the device header's C: "signed char".
 std::string_view c_name(Integer type);
 /// Text of the ranges of Integer types: constants LOW and HIGH, floats, for a type named by HF_INTEGER (0 to 3), and
-/// quantized(v, zero): saturate(round half to even(v) + zero); LOW for NaN.
+/// quantized(v, zero): saturate(round half to even(v) + zero), LOW for NaN; requantized(sum, scale, zero): the same of
+/// the exact product sum * scale.
 extern const std::string_view kQuantized;
 
 struct QuantizeProblem {

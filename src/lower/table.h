@@ -41,6 +41,17 @@ Answer lower_mean_variance(const Request& r);
 Answer lower_reduce(const Request& r);  // reduce.cpp
 Answer lower_global_pool(const Request& r);
 // attention.cpp
+Answer lower_grid_sample(const Request& r);        // grid_sample.cpp
+Answer lower_pool(const Request& r);               // pool.cpp
+Answer lower_recurrent(const Request& r);          // recurrent.cpp
+Answer lower_resize(const Request& r);             // resize.cpp
+Answer lower_strided_attention(const Request& r);  // attention.cpp
+Answer lower_arg_reduce(const Request& r);         // select.cpp
+Answer lower_hardmax(const Request& r);
+Answer lower_topk(const Request& r);
+// integer.cpp
+Answer lower_integer_matmul(const Request& r);
+Answer lower_integer_conv(const Request& r);
 // quantize.cpp
 Answer lower_arg_reduce(const Request& r);  // select.cpp
 Answer lower_attention(const Request& r);
