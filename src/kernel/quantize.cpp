@@ -161,11 +161,10 @@ DEV int quantized(float v, int zero) {
   v = rint_f32(v) + (float)zero;
   return (int)(v > LOW ? v < HIGH ? v : HIGH : LOW);
 }
-// The product as a float may lie half way between two integers where the exact one does not: what it lost decides.
+// The rounded product may lie half way between two integers where the exact one does not: fma tells on which side it is.
 DEV int requantized(int sum, float scale, int zero) {
-  float p = (float)sum * scale, lost = fma_f32((float)sum, scale, -p), below = floor_f32(p);
-  if (p - below == 0.5f && lost != 0.f) p = lost > 0.f ? below + 1.f : below;
-  return quantized(p, zero);
+  float below = floor_f32((float)sum * scale), half = below + 0.5f, side = fma_f32((float)sum, scale, -half);
+  return quantized(side > 0.f ? below + 1.f : side < 0.f ? below : half, zero);
 }
 )hip";
 
