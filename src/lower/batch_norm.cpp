@@ -1,4 +1,6 @@
 // BatchNormalization with given statistics, as elementwise work; and LRN.
+#include <algorithm>
+
 #include "kernel/lrn.h"
 #include "lower/elementwise.h"
 #include "lower/renumber.h"
