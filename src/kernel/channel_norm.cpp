@@ -21,12 +21,13 @@ constexpr int kPositions = 8;  // that a thread of the second launch scales
 const char* const kTiles = R"hip(
 typedef element<HF_IN> in;
 typedef element<HF_OUT> out;
-constexpr int TILE = HF_TX * HF_VEC, TILES = (HF_PITCH + TILE - 1) / TILE;
+constexpr int TILE = HF_TX * HF_VEC, TILES = (HF_PITCH + TILE - 1) / TILE, VECTORS = HF_PITCH / HF_VEC;
 constexpr int WIDTH = HF_CHANNELS / HF_GROUPS;
 struct moments { float mean, scale; };
 DEV int tile_x() { return thread_x() % HF_TX; }
 DEV int tile_y() { return thread_x() / HF_TX; }
-DEV int tile_column() { return block_x() % TILES * TILE + tile_x() * HF_VEC; }
+DEV int tile_vector() { return block_x() % TILES * HF_TX + tile_x(); }
+DEV int tile_column() { return tile_vector() * HF_VEC; }
 )hip";
 
 // Sums are of the distances from the piece's first position, which is near the mean. Then, in the image's last block,
@@ -135,11 +136,14 @@ KERNEL(HF_THREADS, 2) channel_norm_scale(const in::type* x, out::type* y, const 
 #pragma unroll 4
   for (int k = 0; k < HF_SPAN; k++) {
     int p = first + k * HF_TY;
-    if (p >= HF_POSITIONS) break;
-    pack<HF_VEC, HF_IN>::load(x + (row + p) * HF_PITCH + column, v);
+    if (p >= HF_POSITIONS) return;
+    i64 at = ((row + p) * VECTORS + tile_vector()) * HF_VEC;  // seen by compilers as a multiple of whole vectors
+    pack<HF_VEC, HF_IN>::load(x + at, v);
     for (int i = 0; i < HF_VEC; i++)
-      v[i] = column + i < HF_CHANNELS ? finish(fma_f32(v[i] - mean[i], a[i], b[i]), row + p, column + i$(arguments)) : 0.f;
-    pack<HF_VEC, HF_OUT>::store(y + (row + p) * HF_PITCH + column, v);
+      v[i] = HF_PITCH == HF_CHANNELS || column + i < HF_CHANNELS
+                 ? finish(fma_f32(v[i] - mean[i], a[i], b[i]), row + p, column + i$(arguments))
+                 : 0.f;
+    pack<HF_VEC, HF_OUT>::store(y + at, v);
   }
 }
 )hip";

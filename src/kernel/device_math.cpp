@@ -57,25 +57,51 @@ template <> struct element<HF_BF16> {
   DEV u16 store(float v) { return float_to_bf16(v); }
 };
 
+// Two small elements as they lie in a word.
+#if HF_CUDA
+DEV u32 pair_of(u16 low, u16 high) { u32 w; asm("mov.b32 %0, {%1, %2};" : "=r"(w) : "h"(low), "h"(high)); return w; }
+#else
+DEV u32 pair_of(u16 low, u16 high) { return low | (u32)high << 16; }
+#endif
+
 // N consecutive elements as floats, in 16-byte pieces: the address must be aligned to 16 bytes, or to all N if fewer.
+// Words are put together before they are stored: compilers do not join the stores of eight small elements.
 template <int N, int T> struct pack {
-  enum { BYTES = N * sizeof(typename element<T>::type), PIECES = BYTES / 16 };
-  DEV void load(const typename element<T>::type* from, float (&v)[N]) {
-    alignas(16) typename element<T>::type raw[N];
+  typedef typename element<T>::type type;
+  enum { BYTES = N * sizeof(type), PIECES = BYTES / 16, PAIRS = sizeof(type) == 2 && N % 2 == 0 };
+  DEV void load(const type* from, float (&v)[N]) {
+    alignas(16) type raw[N];
     if constexpr (BYTES % 16 == 0) {
       for (int i = 0; i < PIECES; i++) ((u32x4*)raw)[i] = ((const u32x4*)from)[i];
+    } else if constexpr (PAIRS) {
+      for (int i = 0; i < N / 2; i++) {
+        u32 w = ((const u32*)from)[i];
+        raw[2 * i] = (u16)w;
+        raw[2 * i + 1] = (u16)(w >> 16);
+      }
     } else {
       for (int i = 0; i < N; i++) raw[i] = from[i];
     }
     for (int i = 0; i < N; i++) v[i] = element<T>::load(raw[i]);
   }
-  DEV void store(typename element<T>::type* to, const float (&v)[N]) {
-    alignas(16) typename element<T>::type raw[N];
-    for (int i = 0; i < N; i++) raw[i] = element<T>::store(v[i]);
+  DEV u32 word(const float (&v)[N], int i) {
+    if constexpr (sizeof(type) == 4) return as_u32(v[i]);
+    else return pair_of(element<T>::store(v[2 * i]), element<T>::store(v[2 * i + 1]));
+  }
+  DEV void store(type* to, const float (&v)[N]) {
     if constexpr (BYTES % 16 == 0) {
-      for (int i = 0; i < PIECES; i++) ((u32x4*)to)[i] = ((const u32x4*)raw)[i];
+      for (int i = 0; i < PIECES; i++) {
+        u32x4 w;
+        w.x = word(v, 4 * i);
+        w.y = word(v, 4 * i + 1);
+        w.z = word(v, 4 * i + 2);
+        w.w = word(v, 4 * i + 3);
+        ((u32x4*)to)[i] = w;
+      }
+    } else if constexpr (PAIRS) {
+      for (int i = 0; i < N / 2; i++) ((u32*)to)[i] = word(v, i);
     } else {
-      for (int i = 0; i < N; i++) to[i] = raw[i];
+      for (int i = 0; i < N; i++) to[i] = element<T>::store(v[i]);
     }
   }
 };

@@ -19,19 +19,27 @@ DEV void read(const in::type* row, int col, float (&v)[HF_VEC]) {
   for (int i = 0; i < HF_VEC; i++)
     if (col + i >= HF_COLS) v[i] = -infinity();
 }
-DEV void write(out::type* row, int col, const float (&v)[HF_VEC], float max, float sum) {
+// Adds e^(v - max); v becomes that, except for logarithms.
+DEV void exponentials(float (&v)[HF_VEC], float max, float& sum) {
+  for (int i = 0; i < HF_VEC; i++) {
+    float e = exp_f32(v[i] - max);
+    sum += e;
+    if (!HF_LOG) v[i] = e;
+  }
+}
+// Of what exponentials() left.
+DEV void write(out::type* row, int col, float (&v)[HF_VEC], float max, float sum) {
   if (col >= HF_PITCH) return;
-  float y[HF_VEC];
 #if HF_LOG
   float shift = log_f32(sum);
-  for (int i = 0; i < HF_VEC; i++) y[i] = v[i] - max - shift;
+  for (int i = 0; i < HF_VEC; i++) v[i] = v[i] - max - shift;
 #else
   float scale = 1.f / sum;
-  for (int i = 0; i < HF_VEC; i++) y[i] = exp_f32(v[i] - max) * scale;
+  for (int i = 0; i < HF_VEC; i++) v[i] *= scale;
 #endif
   for (int i = 0; i < HF_VEC; i++)
-    if (col + i >= HF_COLS) y[i] = 0;
-  pack<HF_VEC, HF_OUT>::store(row + col, y);
+    if (col + i >= HF_COLS) v[i] = 0;
+  pack<HF_VEC, HF_OUT>::store(row + col, v);
 }
 
 KERNEL(HF_THREADS, ROW_BLOCKS) softmax(const in::type* x, out::type* y, i64 rows) {
@@ -53,8 +61,7 @@ KERNEL(HF_THREADS, ROW_BLOCKS) softmax(const in::type* x, out::type* y, i64 rows
   }
   max = over_row<max_f32_op>(max, scratch);
 #pragma unroll
-  for (int k = 0; k < HF_KEEP; k++)
-    for (int i = 0; i < HF_VEC; i++) sum += exp_f32(v[k][i] - max);
+  for (int k = 0; k < HF_KEEP; k++) exponentials(v[k], max, sum);
   sum = over_row<add_f32_op>(sum, scratch);
   if (!live) return;
 #pragma unroll
@@ -68,12 +75,14 @@ KERNEL(HF_THREADS, ROW_BLOCKS) softmax(const in::type* x, out::type* y, i64 rows
   max = over_row<max_f32_op>(max, scratch);
   for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
     read(x, col, v);
-    for (int i = 0; i < HF_VEC; i++) sum += exp_f32(v[i] - max);
+    exponentials(v, max, sum);
   }
   sum = over_row<add_f32_op>(sum, scratch);
   if (!live) return;
   for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
+    float unused = 0;
     read(x, col, v);
+    exponentials(v, max, unused);
     write(y, col, v, max, sum);
   }
 #endif
