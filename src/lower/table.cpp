@@ -26,6 +26,7 @@ constexpr Row kRows[] = {
     {"DequantizeLinear", "", "dequantize", lower_dequantize},
     {"Dropout", "", "alias", lower_dropout},
     {"DynamicQuantizeLinear", "", "dynamic quantize", lower_dynamic_quantize},
+    {"EmbedLayerNormalization", "com.microsoft", "embedding", lower_embed_layer_norm},
     {"Expand", "", "copy", lower_expand},
     {"Flatten", "", "alias", lower_alias},
     {"FusedMatMul", "com.microsoft", "gemm", lower_constant_matmul, true},

@@ -70,6 +70,7 @@ Answer lower_strided_attention(const Request& r);  // attention.cpp
 Answer lower_topk(const Request& r);
 Answer lower_batch_norm(const Request& r);  // batch_norm.cpp
 Answer lower_lrn(const Request& r);
+Answer lower_embed_layer_norm(const Request& r);  // embed_layer_norm.cpp
 
 /// transpose_alias.cpp: transposes that move no byte
 Answer lower_transpose_alias(const Request& r);
