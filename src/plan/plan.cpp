@@ -50,6 +50,10 @@ class Planner {
     for (const Value* v : g.inputs()) place_outside(v, Place::Input, index++);
     for (const Value* v : g.captures()) place_outside(v, Place::Input, index++);
     for (const Node* n : planned_) add_node(*n);
+    // What is read after the last step outlives all of them, also the copies that bring the others here.
+    for (const Value* v : plan_->live_out) plain_version(v);
+    for (const Value* v : g.outputs())
+      if (has_version(v)) plain_version(v);
     int end = static_cast<int>(plan_->steps.size());
     for (const Value* v : plan_->live_out) use(v, plain_version(v), end);
     place_outputs(end);
@@ -232,6 +236,7 @@ class Planner {
   }
 
   int plain_version(const Value* v) { return version(v, {}); }
+  bool has_version(const Value* v) const { return is_known(v) && (versions_.count(v) || v->is_constant()); }
 
   void need_scratch(Step& step, int64_t bytes) {
     step.scratch_bytes = bytes;
@@ -341,9 +346,8 @@ class Planner {
     for (size_t i = 0; i < g.outputs().size(); ++i) {
       const Value* v = g.outputs()[i];
       OutputSource source{{Place::Dynamic, 0}, v->dtype, {}};
-      if (is_known(v) && (versions_.count(v) || v->is_constant())) {
+      if (has_version(v)) {
         int buffer = plain_version(v);
-        end = std::max(end, static_cast<int>(plan_->steps.size()));
         use(v, buffer, end);
         Buffer& b = buffers_[static_cast<size_t>(buffer)];
         if (b.place.kind == Place::Arena && b.bytes == storage_bytes(v->dtype, v->shape.get().count()))

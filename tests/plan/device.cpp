@@ -152,6 +152,22 @@ TEST_F(Devices, WhatCameDownAndGoesUpAgainWaitsForItsSegment) {
   EXPECT_EQ(segments, 2u) << text;
 }
 
+// Compress makes shapes that only its data tells: everything that it and its followers read is on the host by then,
+// each in memory of its own.
+TEST_F(Devices, WhatIsReadAfterTheLastStepSharesNoMemory) {
+  ir::Value *a = op("Neg", {x}), *b = op("Neg", {a}), *c = op("Neg", {op("Neg", {a})});
+  Tensor some(DType::Bool, {6});
+  for (int i = 0; i < 6; ++i) some.data<uint8_t>()[i] = i != 0;
+  ir::Value* picked = op("Compress", {b, g.add_constant("some", some)});
+  g.add_output(op("Mul", {picked, op("Compress", {c, g.add_constant("some", some)})}));
+  g.add_output(op("Compress", {a, g.add_constant("some", some)}));
+  auto out = run();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(out[0].data<float>()[i], -static_cast<float>((i + 1) * (i + 1))) << text;
+    EXPECT_EQ(out[1].data<float>()[i], -static_cast<float>(i + 1)) << text;
+  }
+}
+
 TEST_F(Devices, ThePlanIsMadeAnewUntilTheBackendIsReady) {
   far.failures = 2;
   g.add_output(op("Neg", {x}));
