@@ -26,8 +26,32 @@ int64_t lds_bytes(const AttentionProblem& p, const Tile& t) {
   return size_of(p.type) * (t.queries * d + t.stages * t.keys * (d + vd));
 }
 
-// In order of expected speed; what LDS cannot hold is left out. Short heads take as many keys as registers hold scores
-// for; few queries take narrow tiles.
+// Warps' instructions for the whole of it, roughly, from counts in the compiled kernels: a step has some of its own
+// (copies, addresses, waiting) and some for each key; a warp with 32 rows in the place of 16 has fewer for each row,
+// but leaves fewer registers for other warps.
+double cuda_cost(const AttentionProblem& p, const Tile& t) {
+  bool tall = t.threads == t.queries;
+  double warps = static_cast<double>((p.queries + t.queries - 1) / t.queries * (t.threads / 32));
+  double steps = static_cast<double>((p.keys + t.keys - 1) / t.keys);
+  return warps * steps * (60 + t.keys * (tall ? 12.0 : 6.6));
+}
+
+// Tiles for heads of at most 128 small floats: of 64 or 128 queries, or of as many as leave few rows empty.
+std::vector<Tile> cuda_tiles(const AttentionProblem& p, int64_t size) {
+  int64_t parts = (p.queries + 127) / 128;
+  int fitted = static_cast<int>(up_to((p.queries + parts - 1) / parts, 16));
+  std::vector<Tile> all = {
+      {64, 64, 128, 2}, {128, 64, 256, 2}, {fitted, 64, 2 * fitted, 2}, {fitted, 32, 2 * fitted, 2}};
+  if (fitted == 64 || fitted == 128) all.resize(2);
+  if (size <= 64) all.push_back({128, 64, 128, 2});
+  all.push_back({64, 32, 128, 2});
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Tile& a, const Tile& b) { return cuda_cost(p, a) < cuda_cost(p, b); });
+  return all;
+}
+
+// In order of expected speed; what LDS cannot hold is left out. Elsewhere than on CUDA a tile's rows are multiples
+// of 32.
 std::vector<Tile> tiles_for(const AttentionProblem& p, const Target& target) {
   bool cuda = target.arch.starts_with("sm_"), narrow = p.type != Element::F32;
   int64_t size = std::max(p.head_size, p.v_head_size);
@@ -35,17 +59,15 @@ std::vector<Tile> tiles_for(const AttentionProblem& p, const Target& target) {
   if (!narrow) {
     all = {{128, 32, 128, 1}, {64, 32, 128, 1}, {32, 32, 64, 1}};
     if (p.queries <= 64) all = {{64, 32, 128, 1}, {32, 32, 64, 1}};
-  } else if (size <= 128) {
-    bool scarce = target.wave_size == 32 && !cuda;  // of registers
-    int keys = cuda || (size <= 64 && !scarce) ? 64 : 32, stages = cuda ? 2 : 1;
-    all = {{64, keys, 128, stages}, {128, keys, 256, stages}};
-    if (cuda && size <= 64) all.push_back({128, keys, 128, stages});
-    if (p.queries > 128 && p.batch * p.heads * p.queries >= int64_t{512} * target.compute_units)
-      std::rotate(all.begin(), all.end() - 1, all.end());
-    if (p.queries <= 32) all.insert(all.begin(), {32, keys, 64, stages});
-    all.push_back({64, 32, 128, 1});
-  } else {
+  } else if (size > 128) {
     all = {{64, 32, 128, cuda ? 2 : 1}, {32, 32, 64, 1}};
+  } else if (cuda) {
+    all = cuda_tiles(p, size);
+  } else {
+    int keys = size <= 64 && target.wave_size == 64 ? 64 : 32;  // waves of 32 lanes have too few registers for more
+    all = {{64, keys, 128, 1}, {128, keys, 256, 1}};
+    if (p.queries <= 32) all.insert(all.begin(), {32, keys, 64, 1});
+    if (keys == 64) all.push_back({64, 32, 128, 1});
   }
   std::erase_if(all, [&](const Tile& t) { return lds_bytes(p, t) > target.lds_bytes; });
   return all;
@@ -66,6 +88,8 @@ KernelSpec spec_of(const AttentionProblem& p, const Tile& t) {
   bool out_whole = aligned({p.out}, 8) && p.v_head_size % 8 == 0;
   bool mask_whole = m.batch % 8 == 0 && m.head % 8 == 0 && m.row % 8 == 0;
   bool fold = m.kind == Kind::None && p.softcap == 0 && p.scale > 0;
+  // Short heads in narrow tiles: registers for three blocks a unit.
+  int blocks = t.threads == 128 && t.queries <= 64 && std::max(p.head_size, p.v_head_size) <= 64 ? 3 : 1;
   std::string lengths = p.lengths < 0 ? "0" : p.lengths_wide ? "8" : "4";
   KernelSpec spec{.family = "attention",
                   .variant = fmt::format("{}x{}{}", t.queries, t.keys, t.threads == 2 * t.queries ? "" : " tall"),
@@ -76,7 +100,7 @@ KernelSpec spec_of(const AttentionProblem& p, const Tile& t) {
                               fmt::format("HF_BM={}", t.queries),
                               fmt::format("HF_BN={}", t.keys),
                               fmt::format("HF_THREADS={}", t.threads),
-                              "HF_BLOCKS=1",
+                              fmt::format("HF_BLOCKS={}", blocks),
                               fmt::format("HF_STAGES={}", t.stages),
                               fmt::format("HF_D={}", p.head_size),
                               fmt::format("HF_VD={}", p.v_head_size),

@@ -49,14 +49,27 @@ template <int ROWS, int SIZE, int CHUNKS, bool PERMUTED> struct row_feeder {
   u32x4 value[HF_WHOLE ? 1 : COUNT];
   DEV int at(int i) { return i * HF_THREADS + thread_x(); }
   DEV u8* place(u8* tile, int i) { return tile + lds_offset<CHUNKS>(at(i) / CHUNKS, at(i) % CHUNKS); }
+  // The source's row for row r of the tile: a permutation of r's bits.
+  DEV constexpr int line(int r) { return PERMUTED ? r / CH * CH + unit::channel_of_row(r % CH) : r; }
   MEMBER void fetch(u8* tile, const head_rows& from, int first, int end) {
+    // Where the copies are a power of two rows apart, their distances in the source are constants.
+    constexpr int APART = HF_THREADS / CHUNKS;
+    constexpr bool EVEN = HF_THREADS % CHUNKS == 0 && (APART & (APART - 1)) == 0;
+    const int row0 = first + line(at(0) / CHUNKS), chunk0 = at(0) % CHUNKS;
+    const stored* source0 = from.data + row0 * from.row + chunk0 * E;
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
-      int line = at(i) / CHUNKS, chunk = at(i) % CHUNKS;
-      int row = first + (PERMUTED ? line / CH * CH + unit::channel_of_row(line % CH) : line);
-      bool ok = row < end && chunk * E < SIZE;
-      const stored* source = from.data + (ok ? row * from.row + chunk * E : 0);
       if (ALL % HF_THREADS && at(i) >= ALL) continue;
+      int row, chunk;
+      const stored* source;
+      if constexpr (EVEN) {
+        row = row0 + line(i * APART), chunk = chunk0;
+        source = source0 + line(i * APART) * from.row;
+      } else {
+        row = first + line(at(i) / CHUNKS), chunk = at(i) % CHUNKS;
+        source = from.data + row * from.row + chunk * E;
+      }
+      bool ok = row < end && chunk * E < SIZE;
       if constexpr (HF_WHOLE) copies.fetch(i, place(tile, i), source, ok);
       else value[i] = gather(source, ok ? SIZE - chunk * E : 0);
     }
@@ -298,7 +311,7 @@ DEV void store(unit::acc (&o)[MI][DI], const row_values& sum, const place& p, el
       float all = sum[i][r];
 #pragma unroll
       for (int mask = chain::SHARE; mask < chain::SHARE_END; mask *= 2) all += shuffle_xor(all, mask);
-      scale[r] = all > 0.f ? 1.f / all : 0.f;
+      scale[r] = all > 0.f ? reciprocal(all) : 0.f;
     }
 #pragma unroll
     for (int d = 0; d < DI; d++) {

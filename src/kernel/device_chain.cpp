@@ -33,12 +33,16 @@ template <int T> DEV u32x4 turned(const u32x4 (&v)[16 / sizeof(typename element<
   return r;
 }
 
+// The larger of two numbers; 1 / x with an error of one unit in the last place.
 #if HF_CUDA
 DEV float larger(float a, float b) { return fmaxf(a, b); }
+DEV float reciprocal(float x) { float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 #elif HF_AMD
 DEV float larger(float a, float b) { return __builtin_fmaxf(a, b); }
+DEV float reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
 #else
 DEV float larger(float a, float b) { return a > b ? a : b; }
+DEV float reciprocal(float x) { return 1.f / x; }
 #endif
 
 template <int T, int PIXELS> struct chained_lanes {
@@ -98,8 +102,9 @@ template <int T> struct chained {
 #pragma unroll
           for (int i = 0; i < 4; i++) {
             bool high = lane & mask;
-            float got = shuffle_xor(high ? d.c[j][i] : d.c[j | mask][i], mask);
-            if (high) d.c[j][i] = got; else d.c[j | mask][i] = got;
+            float a = d.c[j][i], b = d.c[j | mask][i], got = shuffle_xor(high ? a : b, mask);
+            d.c[j][i] = high ? got : a;
+            d.c[j | mask][i] = high ? b : got;
           }
         }
   }

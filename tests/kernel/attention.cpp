@@ -244,6 +244,15 @@ TEST(AttentionSpec, OneTextForAllLengths) {
   EXPECT_EQ(full_text(a), full_text(b));
   EXPECT_EQ(a.defines, b.defines);
 }
+TEST(AttentionSpec, TilesLeaveFewRowsEmpty) {
+  const Target h200{.arch = "sm_90", .wave_size = 32, .lds_bytes = 232448, .compute_units = 132};
+  for (int64_t queries : {1, 16, 50, 77, 128, 197, 1500})
+    for (const KernelSpec& spec : attention(problem(1, 1, queries, queries, 64, Element::F16), h200)) {
+      EXPECT_EQ(spec.block[0] % 32, 0u);
+      EXPECT_LE(spec.block[0], 256u);
+    }
+  EXPECT_TRUE(attention(problem(64, 12, 77, 77, 64, Element::F16), h200)[0].variant.starts_with("80x"));
+}
 TEST(AttentionSpec, RefusesWhatDoesNotFit) {
   EXPECT_THROW(attention(problem(1, 1, 8, 8, 257, Element::F16), {}), Error);
   EXPECT_THROW(attention(problem(1, 1, 8, 8, 256, Element::F32), {.lds_bytes = 65536}), Error);
