@@ -54,7 +54,7 @@ std::vector<RowPlan> row_plans(int64_t rows, int64_t length, int vec, const Targ
   RowPlan wave{.variant = "wave", .lanes = target.wave_size, .vec = vec}, block{.variant = "block", .vec = vec};
   while (wave.lanes > 1 && wave.lanes / 2 >= accesses) wave.lanes /= 2;
   // Few rows are spread over more compute units.
-  if (rows * wave.lanes < int64_t{256} * 2 * target.compute_units) wave.threads = 128;
+  if (rows * wave.lanes < int64_t{256} * 2 * target.compute_units) wave.threads = 2 * target.wave_size;
   const int64_t wave_keep = divide_up(accesses, wave.lanes);
   if (wave_keep * vec <= kMostKept) wave.keep = static_cast<int>(wave_keep);
   if (divide_up(accesses, block.threads) * vec > kMostKept) block.threads = 512;
@@ -62,10 +62,11 @@ std::vector<RowPlan> row_plans(int64_t rows, int64_t length, int vec, const Targ
   if (block_keep * vec <= kMostKept) block.keep = static_cast<int>(block_keep);
   block.lanes = block.threads;
 
-  // A wave is best as long as it holds the row, unless there are too few rows to give every compute unit some.
+  // A wave is best as long as it holds the row, unless there are too few rows to give every compute unit some and it
+  // would have to read long.
   bool enough_rows = rows >= int64_t{2} * target.compute_units || length <= int64_t{target.wave_size} * 4;
   if (length <= int64_t{block.threads}) return {wave};
-  if (wave.keep && enough_rows) return {wave, block};
+  if (wave.keep && (enough_rows || wave.keep <= 3)) return {wave, block};
   return {block, wave};
 }
 
