@@ -22,6 +22,8 @@ import subprocess
 import sys
 import time
 
+from test_packages import tested_commit
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGETS = ['gfx90a', 'gfx942', 'gfx1030', 'gfx1100', 'gfx1201']
 # How the emulator runs, by its own settings. Fresh registers and memory hold NaN in all of them.
@@ -186,6 +188,7 @@ def main():
         return 0
     shutil.rmtree(build / 'tests' / 'amd', ignore_errors=True)
     (build / 'tests' / 'amd').mkdir(parents=True)
+    (build / 'tests' / 'amd' / 'commit').write_text(tested_commit())
     counts, total, start = {}, collections.Counter(), time.monotonic()
     targets, orders = arguments.targets.split(','), arguments.orders.split(',')
     runs = list(all_runs(build, targets, orders, arguments.filter))

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from test_packages import python_with_packages
+from test_packages import python_with_packages, tested_commit
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TESTDATA = pathlib.Path('/usr/share/libonnx-testdata/data')
@@ -71,7 +71,10 @@ class Runner:
         return passed, failed or int(code != 0), skipped, out
 
     def ctest(self):
-        shutil.rmtree(self.build / 'tests' / 'results', ignore_errors=True)
+        results = self.build / 'tests' / 'results'
+        shutil.rmtree(results, ignore_errors=True)
+        results.mkdir(parents=True)
+        (results / 'commit').write_text(tested_commit())
         _, out = self.run('ctest', '--test-dir', self.build, '-j', self.jobs, '--output-on-failure', '--timeout', 300)
         m = re.search(r'% tests passed, (\d+) tests failed out of (\d+)', out)
         if not m:
@@ -110,7 +113,7 @@ class Runner:
     def emulated_models(self):
         os.environ.setdefault('HIPFORGE_CACHE', str(self.build / 'test_cache'))
         return self.counted(sys.executable, 'tools/model_tests.py', '--program', self.hipforge, '--device', 'emu',
-                            '--precision', 'fp32,fp16', '--json', self.build / 'tests' / 'emu.models.json')
+                            '--precision', 'fp32,fp16', '--json', self.build / 'tests' / 'results' / 'emu.models.json')
 
     def amd(self):
         """One target of each family, some models; tools/dev amd runs all of them."""

@@ -48,6 +48,12 @@ def python_with_packages():
     return None, 'numpy, onnx and onnxruntime are not installed, and PyPI could not be reached'
 
 
+def tested_commit():
+    """What the working tree holds: a short hash, with '-dirty' if files differ from it."""
+    command = ['git', 'describe', '--always', '--dirty', '--exclude=*']
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+
 if __name__ == '__main__':
     found, reason = python_with_packages()
     print(found or sys.exit(f'hipforge: {reason}'))

@@ -13,10 +13,11 @@ import collections
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import time
 import xml.etree.ElementTree
+
+from test_packages import tested_commit
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STORE, PAGE = ROOT / 'docs' / 'verified.json', ROOT / 'docs' / 'verified.md'
@@ -49,11 +50,14 @@ class Results:
     def __init__(self):
         self.tests = collections.defaultdict(dict)
         self.helped = collections.defaultdict(set)  # (row, column) -> tests in which the CPU did a part
+        self.commits = {}  # column -> what was tested
+        self.commit = ''  # that of what is being added
 
     def add(self, row, column, test, passed):
         """A test that ran several times passed if it always did."""
         cell = self.tests[row, column]
         cell[test] = cell.get(test, True) and passed
+        self.commits[column] = self.commit
 
     def columns(self):
         return {column for _, column in self.tests}
@@ -106,27 +110,24 @@ def read_models(path, column, results):
 
 def collect(build):
     results = Results()
-    for path in sorted((build / 'tests' / 'results').rglob('*.xml')):
-        read_gtest(path, results)
-    for path in sorted((build / 'tests' / 'amd').glob('*.xml')):
-        read_gtest(path, results, path.name.split('.')[0])
-    for path in sorted((build / 'tests' / 'amd').glob('*.models.json')):
-        read_models(path, path.name.split('.')[0], results)
-    for path in sorted((build / 'tests').glob('emu*.models.json')):
-        read_models(path, path.name.split('.')[0], results)
+    for folder in (build / 'tests' / 'results', build / 'tests' / 'amd'):
+        results.commit = (folder / 'commit').read_text().strip() if (folder / 'commit').exists() else ''
+        for path in sorted(folder.rglob('*.xml')):
+            read_gtest(path, results, path.name.split('.')[0] if folder.name == 'amd' else None)
+        for path in sorted(folder.glob('*.models.json')):
+            read_models(path, path.name.split('.')[0], results)
     return results
 
 
 def take_in(results, where):
     """Replaces the columns that there are results for."""
     store = json.loads(STORE.read_text()) if STORE.exists() else {'columns': {}, 'rows': {}}
-    commit = subprocess.run(['git', 'log', '-1', '--format=%h'], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     for column in results.columns():
         for cells in store['rows'].values():
             cells.pop(column, None)
         for row, cell in results.cells(column).items():
             store['rows'].setdefault(row, {})[column] = cell
-        store['columns'][column] = {'date': time.strftime('%Y-%m-%d', time.gmtime()), 'commit': commit}
+        store['columns'][column] = {'date': time.strftime('%Y-%m-%d', time.gmtime()), 'commit': results.commits[column]}
         if where:
             store['columns'][column]['where'] = where
     store = {'columns': dict(sorted(store['columns'].items())),
@@ -192,6 +193,7 @@ def main():
         if not arguments.where:
             parser.error('--cuda needs --where')
         results = Results()
+        results.commit = tested_commit()
         for path in arguments.cuda:
             if path.suffix == '.json':
                 read_models(path, 'cuda', results)
