@@ -47,9 +47,8 @@ bool in_memory_order(const Request& r, const std::vector<bool>& reduced, ReduceP
   return true;
 }
 
-Answer lower(const Request& r, const std::vector<bool>& reduced) {
-  ReduceProblem p{
-      .op = std::find_if(std::begin(kOps), std::end(kOps), [&](auto& o) { return o.first == r.node.op; })->second};
+Answer lower(const Request& r, ReduceOp op, const std::vector<bool>& reduced) {
+  ReduceProblem p{.op = op};
   const DType in = r.stored_input(0), out = r.stored_output();
   if (is_float_element(in) && is_float_element(out)) {
     p.in = element_of(in), p.out = element_of(out);
@@ -92,14 +91,20 @@ Answer lower_reduce(const Request& r) {
   }
   std::vector<bool> reduced(static_cast<size_t>(d.rank()), axes.empty() && r.node.i("noop_with_empty_axes") == 0);
   for (int64_t a : axes) reduced[static_cast<size_t>(normalize_axis(a, d.rank()))] = true;
-  return lower(r, reduced);
+  auto op = std::find_if(std::begin(kOps), std::end(kOps), [&](auto& o) { return o.first == r.node.op; });
+  check(op != std::end(kOps), "a Reduce operator is in the table");
+  return lower(r, op->second, reduced);
 }
 
 Answer lower_global_pool(const Request& r) {
   if (auto refusal = refused_size(r)) return *refusal;
   std::vector<bool> reduced(static_cast<size_t>(r.dims(0).rank()), true);
   reduced[0] = reduced[1] = false;
-  return lower(r, reduced);
+  if (r.node.op == "GlobalAveragePool") return lower(r, ReduceOp::Mean, reduced);
+  if (r.node.op == "GlobalMaxPool") return lower(r, ReduceOp::Max, reduced);
+  const int64_t p = r.node.i("p");
+  if (p != 1 && p != 2) return Refusal{fmt::format("p is {}", p)};
+  return lower(r, p == 1 ? ReduceOp::L1 : ReduceOp::L2, reduced);
 }
 
 }  // namespace hf::lower

@@ -38,6 +38,7 @@ constexpr Row kRows[] = {
     {"Gemm", "", "gemm", lower_constant_gemm, true},
     {"Gemm", "", "batched gemm", lower_gemm, true},
     {"GlobalAveragePool", "", "reduce", lower_global_pool, true},
+    {"GlobalLpPool", "", "reduce", lower_global_pool, true},
     {"GlobalMaxPool", "", "reduce", lower_global_pool, true},
     {"GridSample", "", "grid sample", lower_grid_sample},
     {"GroupNormalization", "", "channel norm", lower_group_norm_channels, true},

@@ -56,7 +56,7 @@ TEST(Reduce, Epilogue) {
                   {.constants = {1}, .epilogue = program, .epilogue_operands = {random_tensor({5}, 0, 2, 3)}});
 }
 TEST(GlobalPool, RowMajor) {
-  for (const char* op : {"GlobalAveragePool", "GlobalMaxPool"})
+  for (const char* op : {"GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"})
     check_on_device(
         {.name = op, .op = op, .inputs = {random_tensor({2, 5, 7, 7})}, .expected = {Tensor()}, .tolerance = 1e-5f});
 }
