@@ -33,8 +33,10 @@ int64_t rows_of(int64_t k) {
 }
 
 int chunks_of(const ConvProblem& p, const ConvShape& s, const Target& target) {
-  // Registers hold a step in flight where copies are not asynchronous; the emulator stands for either kind.
-  if (!matrix_tile(target, p.in).async && target.arch != "emu") return 4;
+  // Registers hold a step in flight where copies are not asynchronous, and lanes take long for one; the emulator
+  // stands for either kind.
+  const MatrixTile unit = matrix_tile(target, p.in);
+  if (target.arch != "emu" && !(unit.async && unit.matrix)) return 4;
   if (s.c % (8 * s.vec) == 0) return 8;
   if (s.c % (4 * s.vec) == 0 && p.r * p.s > 1) return 4;
   return p.r * s.s * s.c + p.c2 > 64 * s.vec ? 8 : 4;

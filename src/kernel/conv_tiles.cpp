@@ -23,7 +23,7 @@ constexpr ConvTile kAsync[] = {{128, 256, 2, 4, 1}, {96, 256, 2, 4, 1}, {128, 12
                                {128, 32, 4, 1, 3},  {32, 32, 2, 1, 2}};
 // One matrix tile of 64 x 32 a wave.
 constexpr ConvTile kAsyncLanes[] = {{128, 128, 2, 4, 1}, {128, 64, 2, 2, 2}, {64, 128, 1, 4, 2},
-                                    {64, 64, 1, 2, 4},   {64, 32, 1, 1, 4},  {128, 32, 2, 1, 4}};
+                                    {64, 64, 1, 2, 4},   {64, 32, 1, 1, 8},  {128, 32, 2, 1, 4}};
 constexpr ConvTile kSync[] = {{128, 128, 2, 2, 2}, {128, 128, 4, 2, 1}, {128, 128, 2, 4, 1}, {128, 64, 2, 2, 2},
                               {64, 128, 2, 2, 2},  {64, 128, 1, 4, 2},  {64, 64, 2, 2, 3},   {64, 64, 1, 2, 3},
                               {128, 32, 4, 1, 3},  {128, 32, 2, 1, 3},  {64, 32, 2, 1, 4},   {64, 32, 1, 1, 4},
@@ -82,24 +82,30 @@ double cost_of(const ConvTile& t, const ConvProblem& p, const ConvShape& shape, 
   const double steps = std::ceil(static_cast<double>(shape.steps1 + shape.steps2) / t.splits);
   // Waves with small tiles load more for each product.
   const double load = t.wgmma ? 1 : 1 + 8.0 * t.wm / t.m + 8.0 * t.wn / t.n;
-  const double mac = load * 2.0 * t.m * t.n * shape.chunks * shape.vec / (m.flops * (t.wgmma ? 1 : m.efficiency));
+  const double together = std::min<double>(rounds, t.blocks);
+  const double busy = t.wgmma ? 1 : std::min(1.0, together * t.wm * t.wn / 8);  // too few waves leave gaps
+  const double mac =
+      load / busy * 2.0 * t.m * t.n * shape.chunks * shape.vec / (m.flops * (t.wgmma ? 1 : m.efficiency));
   const double reads = t.wgmma ? t.m / 64.0 * (64 + t.n / t.wn) : t.wm * t.wn * (t.m / t.wm + t.n / t.wn);
   const double lds = (reads + t.m + t.n) * row / m.lds, l2 = t.m * row / m.pixels + t.n * row / m.weights;
-  const double together = std::min<double>(rounds, t.blocks);
   // Addresses, and moves through registers, take issue slots from the products.
-  const double moves = unit.async ? 0 : 2.0 * (t.m + t.n) * shape.chunks / target.wave_size;
+  const double moves = unit.async && unit.matrix ? 0 : 2.0 * (t.m + t.n) * shape.chunks / target.wave_size;
   const double step = moves + std::max({mac, lds, l2, (t.wgmma ? 1 : 1.4) * m.step / together});
   double cycles = rounds * steps * step + m.fill;
   // Output, and what the epilogue reads, of a tile that nothing overlaps when one block fills the unit.
   const double wide = size_of(p.out) + 2.0 * static_cast<double>(p.epilogue.operands.size());
   cycles += rounds * t.m * t.n * wide / m.dram / (1 + together) / t.splits;
+  // What the epilogue reads waits for the tile unless registers hold it by then (HF_HELD_VECTORS).
+  const int vectors = t.m * t.n / 8 / (t.wm * t.wn * (t.wgmma ? 128 : target.wave_size));
+  if (vectors > 8) cycles += rounds * t.m * t.n * 0.8 * static_cast<double>(p.epilogue.operands.size()) / m.dram;
   if (t.splits > 1) cycles += 4500 + 8.0 * t.m * t.n * t.splits / m.weights;
   const double bytes =
       static_cast<double>(p.n) * static_cast<double>(p.h * p.w * p.pitch + p.h2 * p.w2 * p.c2) * size_of(p.in) +
       pixels * static_cast<double>(p.k) * wide;
   const double dram = bytes / m.dram / target.compute_units;
   const double copies = unit.wgmma && !t.wgmma ? 1.15 : 1;  // wgmma overlaps better, at every size
-  return copies * (std::max(cycles, dram) + 0.25 * std::min(cycles, dram));
+  const double doubt = t.splits > 1 ? 1.15 : 1;
+  return doubt * copies * (std::max(cycles, dram) + 0.25 * std::min(cycles, dram));
 }
 
 void add(std::vector<ConvTile>& all, ConvTile t, const ConvProblem& p, const ConvShape& shape, const Target& target,
