@@ -89,14 +89,6 @@ ConvShape conv_shape(const ConvProblem& p, const Target& target) {
   return s;
 }
 
-std::vector<std::string> conv_defines(const ConvProblem& p, const ConvShape& s) {
-  std::vector<std::string> defines;
-  auto define = [&](const char* name, int64_t value) { defines.push_back(fmt::format("HF_{}={}", name, value)); };
-  define("T", static_cast<int>(p.in)), define("CHUNKS", s.chunks), define("KROWS", s.krows), define("GROUPS", s.groups);
-  define("C", s.c), define("K", s.k), define("R", p.r), define("S", s.s), define("C2", p.c2 ? p.pitch2 : 0);
-  return defines;
-}
-
 namespace {
 
 KernelSpec make(const ConvProblem& p, const ConvShape& s, const ConvTile& t, const Target& target) {
@@ -110,8 +102,9 @@ KernelSpec make(const ConvProblem& p, const ConvShape& s, const ConvTile& t, con
   if (t.wgmma) spec.source = wgmma_text(p.in, t.n / t.wn);
   spec.source += conv_epilogue_text(p, s);
   for (std::string_view part : {kConvShape, kConvFeeder, kConvMultiply, kConvKernel}) spec.source += part;
-  spec.defines = conv_defines(p, s);
   auto define = [&](const char* name, int64_t value) { spec.defines.push_back(fmt::format("HF_{}={}", name, value)); };
+  define("T", static_cast<int>(p.in)), define("CHUNKS", s.chunks), define("KROWS", s.krows), define("GROUPS", s.groups);
+  define("C", s.c), define("K", s.k), define("R", p.r), define("S", s.s), define("C2", p.c2 ? p.pitch2 : 0);
   define("OUT", static_cast<int>(p.out)), define("H", p.h), define("W", s.w), define("XP", s.pitch),
       define("YP", p.out_pitch);
   define("P", p.p), define("Q", p.q), define("SH", p.stride[0]), define("SW", s.stride_w), define("DH", p.dilation[0]);

@@ -228,44 +228,53 @@ KERNEL(THREADS, HF_BLOCKS) conv(HF_PARAMETERS) {
 }
 )hip";
 
-// A thread makes one chunk. Weights of several groups joined lie block-diagonally.
+// A thread makes one chunk. Weights of several groups joined lie block-diagonally. The shape is known at run time, so
+// that all of a model's layers share the code.
 const std::string_view kConvPack = R"hip(
 typedef element<HF_T> to;
 typedef element<HF_FROM> from;
 typedef element<HF_FROM2> from2;
 typedef mma<HF_T> matrix;
-constexpr int C = HF_C, K = HF_K, R = HF_R, S = HF_S, C2 = HF_C2, CHUNKS = HF_CHUNKS, KROWS = HF_KROWS;
-constexpr int VEC = to::VEC, BK = CHUNKS * VEC, KT1 = (R * S * C + BK - 1) / BK, KT = KT1 + (C2 + BK - 1) / BK;
-constexpr int JOINED = HF_JOINED, GC = HF_GROUP_C, GK = K / JOINED;  // channels of one of the problem's groups
+constexpr int CHUNKS = HF_CHUNKS, VEC = to::VEC, BK = CHUNKS * VEC;
+struct shape {
+  int C, K, R, S, C2, KROWS;  // as the convolution has them
+  int joined, group_c;        // groups in one of the convolution's, channels of one of them
+  int pair_shift, taps_w;     // where two pixels are one
+  int real_c2;
+  i64 k_stride, c_stride, r_stride, s_stride, k_stride2, c_stride2;
+};
 // Element k of a row of the first input's weights.
-DEV float first(const from::type* w, int group, int channel, int k) {
-  int tap = k / C, c = k % C, r = tap / S, s = tap % S;
+DEV float first(const from::type* w, const shape& p, int group, int channel, int k) {
+  int tap = k / p.C, c = k % p.C, r = tap / p.S, s = tap % p.S;
 #if HF_PAIRS
-  s = 2 * s + c / 4 - HF_PAIR_SHIFT;
+  s = 2 * s + c / 4 - p.pair_shift;
   c %= 4;
-  if (s < 0 || s >= HF_TAPS_W) return 0.f;
+  if (s < 0 || s >= p.taps_w) return 0.f;
 #endif
-  if (tap >= R * S || c >= GC * JOINED || c / GC != channel / GK) return 0.f;
-  return from::load(w[(i64)(group * K + channel) * HF_K_STRIDE + (i64)(c % GC) * HF_C_STRIDE + (i64)r * HF_R_STRIDE + (i64)s * HF_S_STRIDE]);
+  if (tap >= p.R * p.S || c >= p.group_c * p.joined || c / p.group_c != channel / (p.K / p.joined)) return 0.f;
+  return from::load(w[(i64)(group * p.K + channel) * p.k_stride + (i64)(c % p.group_c) * p.c_stride + r * p.r_stride + s * p.s_stride]);
 }
-DEV float second(const from2::type* w, int channel, int c) {
-  return c < HF_REAL_C2 ? from2::load(w[(i64)channel * HF_K_STRIDE2 + (i64)c * HF_C_STRIDE2]) : 0.f;
+DEV float second(const from2::type* w, const shape& p, int channel, int c) {
+  return c < p.real_c2 ? from2::load(w[(i64)channel * p.k_stride2 + (i64)c * p.c_stride2]) : 0.f;
 }
-KERNEL(256, 2) pack_weights(const from::type* w, const from2::type* w2, u8* y, i64 count, float factor) {
+KERNEL(256, 2) pack_weights(const from::type* w, const from2::type* w2, u8* y, i64 count, float factor, int C, int K, int R,
+                            int S, int C2, int KROWS, int joined, int group_c, int pair_shift, int taps_w, int real_c2,
+                            i64 k_stride, i64 c_stride, i64 r_stride, i64 s_stride, i64 k_stride2, i64 c_stride2) {
   i64 i = (i64)block_x() * 256 + thread_x();
   if (i >= count) return;
-  int chunk = (int)(i % CHUNKS), row = (int)(i / CHUNKS % KROWS), step = (int)(i / CHUNKS / KROWS % KT);
-  int group = (int)(i / CHUNKS / KROWS / KT);
-  int channel = row / matrix::CH * matrix::CH + matrix::channel_of_row(row % matrix::CH);
+  const shape p = {C, K, R, S, C2, KROWS, joined, group_c, pair_shift, taps_w, real_c2, k_stride, c_stride, r_stride, s_stride, k_stride2, c_stride2};
+  const int KT1 = (R * S * C + BK - 1) / BK, KT = KT1 + (C2 + BK - 1) / BK;
+  const int chunk = (int)(i % CHUNKS), row = (int)(i / CHUNKS % KROWS), all = (int)(i / CHUNKS / KROWS);
+  const int step = all % KT, group = all / KT;
+  const int channel = row / matrix::CH * matrix::CH + matrix::channel_of_row(row % matrix::CH);
   float v[VEC];
 #pragma unroll
   for (int e = 0; e < VEC; e++) {
-    int k = step * BK + chunk * VEC + e;
-    v[e] = channel >= K ? 0.f : step < KT1 ? first(w, group, channel, k) : second(w2, channel, k - KT1 * BK);
+    const int k = step * BK + chunk * VEC + e;
+    v[e] = channel >= K ? 0.f : step < KT1 ? first(w, p, group, channel, k) : second(w2, p, channel, k - KT1 * BK);
     v[e] *= factor;
   }
-  i64 at = (i64)(group * KT + step) * KROWS * (CHUNKS * 16) + lds_offset<CHUNKS>(row, chunk);
-  pack<VEC, HF_T>::store((to::type*)(y + at), v);
+  pack<VEC, HF_T>::store((to::type*)(y + (i64)all * KROWS * (CHUNKS * 16) + lds_offset<CHUNKS>(row, chunk)), v);
 }
 )hip";
 

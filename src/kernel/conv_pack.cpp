@@ -10,16 +10,15 @@ namespace {
 
 const char* const kBias = R"hip(
 typedef element<HF_FROM> from;
-KERNEL(256, 2) pack_bias(const from::type* b, const from::type* b2, float* y, int count, float factor) {
+KERNEL(256, 2) pack_bias(const from::type* b, const from::type* b2, float* y, int count, int krows, int channels, int stride,
+                         int two, float factor) {
   int i = block_x() * 256 + thread_x();
   if (i >= count) return;
-  int row = i % HF_KROWS, k = i / HF_KROWS * HF_K + row;
+  int row = i % krows, k = i / krows * channels + row;
   float v = 0;
-  if (row < HF_K) {
-    v = from::load(b[HF_ONE ? 0 : k]) * factor;
-#if HF_TWO
-    v += from::load(b2[k]);
-#endif
+  if (row < channels) {
+    v = from::load(b[k * stride]) * factor;
+    if (two) v += from::load(b2[k]);
   }
   y[i] = v;
 }
@@ -40,6 +39,18 @@ KERNEL(256, 2) pad_rows(const in::type* x, in::type* y, i64 vectors) {
 }
 )hip";
 
+// All that the data depends on besides the constants. The order of rows is the architecture's.
+std::string key_of(const KernelSpec& spec, const Target& target) {
+  std::string key = fmt::format("{} {}", spec.family, target.arch);
+  for (const std::string& define : spec.defines) key += " " + define;
+  for (const Argument& a : spec.arguments)
+    if (a.kind == Argument::Kind::Float32)
+      key += fmt::format(" {}", a.number);
+    else
+      key += fmt::format(" {}", a.integer);
+  return key;
+}
+
 }  // namespace
 
 KernelSpec conv_weights(const ConvProblem& p, const Target& target, const WeightSource& w, const WeightSource& w2,
@@ -49,20 +60,20 @@ KernelSpec conv_weights(const ConvProblem& p, const Target& target, const Weight
   bytes = count * 16;
   KernelSpec spec{
       .family = "conv_weights", .variant = "chunk", .source = std::string(kConvPack), .entry = "pack_weights"};
-  spec.defines = conv_defines(p, s);
   auto define = [&](const char* name, int64_t value) { spec.defines.push_back(fmt::format("HF_{}={}", name, value)); };
-  define("FROM", static_cast<int>(w.type)), define("K_STRIDE", w.k_stride), define("C_STRIDE", w.c_stride);
-  define("R_STRIDE", w.r_stride), define("S_STRIDE", w.s_stride), define("JOINED", s.joined);
-  define("GROUP_C", p.c / p.groups), define("PAIRS", s.pairs), define("PAIR_SHIFT", s.pair_shift),
-      define("TAPS_W", p.s);
-  define("FROM2", static_cast<int>(w2.type)), define("K_STRIDE2", w2.k_stride), define("C_STRIDE2", w2.c_stride);
-  define("REAL_C2", p.c2);
-  key = fmt::format("conv weights {} {}", target.arch, factor);
-  for (const std::string& one : spec.defines) key += " " + one;
+  define("T", static_cast<int>(p.in)), define("FROM", static_cast<int>(w.type)),
+      define("FROM2", static_cast<int>(w2.type));
+  define("CHUNKS", s.chunks), define("PAIRS", s.pairs);
   spec.grid[0] = blocks_for(count, 256);
   spec.block[0] = 256;
   spec.arguments = {Argument::input(0), Argument::input(p.c2 ? 1 : 0), Argument::output(0), Argument::int64(count),
                     Argument::float32(factor)};
+  for (int64_t v :
+       {s.c, s.k, p.r, s.s, p.c2 ? p.pitch2 : 0, s.krows, s.joined, p.c / p.groups, int64_t{s.pair_shift}, p.s, p.c2})
+    spec.arguments.push_back(Argument::int32(v));
+  for (int64_t v : {w.k_stride, w.c_stride, w.r_stride, w.s_stride, w2.k_stride, w2.c_stride})
+    spec.arguments.push_back(Argument::int64(v));
+  key = key_of(spec, target);
   return spec;
 }
 
@@ -72,15 +83,13 @@ KernelSpec conv_bias(const ConvProblem& p, const Target& target, Element type, b
   const int64_t count = s.groups * s.krows;
   bytes = count * 4;
   KernelSpec spec{.family = "conv_bias", .variant = "element", .source = kBias, .entry = "pack_bias"};
-  spec.defines = {fmt::format("HF_FROM={}", static_cast<int>(type)), fmt::format("HF_KROWS={}", s.krows),
-                  fmt::format("HF_K={}", s.k), fmt::format("HF_ONE={}", int{one_element}),
-                  fmt::format("HF_TWO={}", int{two})};
-  key = fmt::format("conv bias {}", factor);
-  for (const std::string& one : spec.defines) key += " " + one;
+  spec.defines = {fmt::format("HF_FROM={}", static_cast<int>(type))};
   spec.grid[0] = blocks_for(count, 256);
   spec.block[0] = 256;
-  spec.arguments = {Argument::input(0), Argument::input(two ? 1 : 0), Argument::output(0), Argument::int32(count),
-                    Argument::float32(factor)};
+  spec.arguments = {Argument::input(0), Argument::input(two ? 1 : 0), Argument::output(0), Argument::int32(count)};
+  for (int64_t v : {s.krows, s.k, int64_t{!one_element}, int64_t{two}}) spec.arguments.push_back(Argument::int32(v));
+  spec.arguments.push_back(Argument::float32(factor));
+  key = key_of(spec, target);
   return spec;
 }
 

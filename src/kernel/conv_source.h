@@ -31,7 +31,4 @@ extern const std::string_view kConvPack;      // packing
 
 /// Text between kConvMultiply and kConvKernel: struct operands, HF_OPERANDS and so on for an epilogue.
 std::string conv_epilogue_text(const ConvProblem& p, const ConvShape& shape);
-/// HF_ defines of the shape, for the convolution and its packing alike.
-std::vector<std::string> conv_defines(const ConvProblem& p, const ConvShape& shape);
-
 }  // namespace hf::kernel
