@@ -115,6 +115,8 @@ KernelSpec make(const ConvProblem& p, const ConvShape& s, const ConvTile& t, con
   define("BN", t.n), define("WM", t.wm), define("WN", t.wn), define("STAGES", t.stages), define("BLOCKS", t.blocks);
   define("USE_WGMMA", t.wgmma), define("SPLITK", t.splits > 1), define("L1", 0),
       define("HELD_VECTORS", unit.matrix ? (unit.pixels == 16 && !unit.async ? 4 : 8) : 0);
+  // With 384 threads a lane has 168 registers, 128 of them sums.
+  define("HELD_CHUNK", !unit.matrix ? 0 : !unit.async || threads > 256 ? 2 : t.wgmma ? 8 : 4);
   spec.grid[0] = blocks_for(std::min(tiles, resident), 1);
   spec.block[0] = static_cast<uint32_t>(threads);
   spec.lds_bytes = static_cast<uint32_t>((t.m + t.n) * s.chunks * 16 * t.stages + 16);

@@ -113,7 +113,42 @@ DEV void put(const problem& a, const spot& s, const u32x4* held, float (&x)[8]) 
       if (s.col + e < YP) to[e] = out::store(x[e]);
   }
 }
+// Where they are too many to wait in registers, some are read together while those before them are used: one by one,
+// each would wait for memory alone.
+constexpr int VECTORS = MI * NI * matrix::VEC, CHUNK = HF_HELD && !SPLITK && !HELD ? HF_HELD_CHUNK : 0;
+struct held_chunk { u32x4 r[CHUNK ? CHUNK : 1]; };
+DEV spot output_of(const problem& a, const place& t, const wave_position& at, int q) {
+  return output_of(a, t, at, q / matrix::VEC / NI, q / matrix::VEC % NI, q % matrix::VEC);
+}
+DEV void hold_chunk(held_chunk& h, const problem& a, const place& t, const wave_position& at, int first) {
+#pragma unroll
+  for (int c = 0; c < CHUNK; c++) {
+    if (first + c >= VECTORS) continue;
+    spot s = output_of(a, t, at, first + c);
+    h.r[c] = s.ok ? hold(a.o, s.row, s.col) : zero_u32x4();
+  }
+}
+DEV void store_chunks(accumulators& acc, const problem& a, const place& t, const wave_position& at) {
+  held_chunk next;
+  hold_chunk(next, a, t, at, 0);
+#pragma unroll
+  for (int first = 0; first < VECTORS; first += CHUNK ? CHUNK : VECTORS) {
+    held_chunk now = next;
+    if (first + CHUNK < VECTORS) hold_chunk(next, a, t, at, first + CHUNK);
+#pragma unroll
+    for (int c = 0; c < CHUNK; c++) {
+      const int q = first + c;
+      if (q >= VECTORS) continue;
+      float x[8];
+#pragma unroll
+      for (int e = 0; e < 8; e++) x[e] = matrix::get(acc[q / matrix::VEC / NI][q / matrix::VEC % NI], q % matrix::VEC, e);
+      spot s = output_of(a, t, at, q);
+      if (s.ok) put(a, s, &now.r[c], x);
+    }
+  }
+}
 DEV void store_all(accumulators& acc, const held_vectors& h, const problem& a, const place& t, const wave_position& at) {
+  if constexpr (CHUNK > 0) return store_chunks(acc, a, t, at);
 #pragma unroll
   for (int i = 0; i < MI; i++)
 #pragma unroll
@@ -128,7 +163,7 @@ DEV void store_all(accumulators& acc, const held_vectors& h, const problem& a, c
       }
 }
 DEV void join_splits(accumulators& acc, const problem& a, const place& t, const wave_position& pos, int at, u32* word) {
-  constexpr int VECTORS = MI * NI * matrix::VEC, PART = VECTORS * 2 * THREADS;  // f32x4 of a partial tile, thread by thread
+  constexpr int PART = VECTORS * 2 * THREADS;  // f32x4 of a partial tile, thread by thread
   f32x4* ws = a.ws + (i64)t.tile * a.splits * PART + thread_x();
   const int mine = at % a.splits;
 #pragma unroll

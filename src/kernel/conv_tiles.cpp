@@ -102,7 +102,8 @@ double cost_of(const ConvTile& t, const ConvProblem& p, const ConvShape& shape, 
   const double bytes =
       static_cast<double>(p.n) * static_cast<double>(p.h * p.w * p.pitch + p.h2 * p.w2 * p.c2) * size_of(p.in) +
       pixels * static_cast<double>(p.k) * wide;
-  const double dram = bytes / m.dram / target.compute_units;
+  // A block alone on its unit leaves the memory idle between its tiles.
+  const double dram = bytes / m.dram / target.compute_units * (together >= 2 ? 1 : 1.3);
   const double copies = unit.wgmma && !t.wgmma ? 1.15 : 1;  // wgmma overlaps better, at every size
   const double doubt = t.splits > 1 ? 1.15 : 1;
   return doubt * copies * (std::max(cycles, dram) + 0.25 * std::min(cycles, dram));

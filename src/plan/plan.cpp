@@ -163,9 +163,12 @@ class Planner {
     return -1;
   }
 
-  // The version that a conversion to `space` starts from: one in that space, if there is any.
+  // The version that a conversion to `space` starts from: one in that space, if there is any. Of those on a device the
+  // newest: a kernel wanted it so, and others will, while the first may be only how the value came there.
   Version source_for(const Value* v, Space space) const {
     const std::vector<Version>& all = versions_.at(v);
+    for (size_t i = all.size(); space == Space::Device && i-- > 0;)
+      if (all[i].layout.space() == space) return all[i];
     for (const Version& known : all)
       if (known.layout.space() == space) return known;
     return all.front();
