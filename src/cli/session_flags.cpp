@@ -72,6 +72,7 @@ void add_session_options(std::vector<Option>& options, SessionFlags& flags, bool
   options.push_back(
       {"--device", "DEVICE", &flags.device,
        "auto (the first GPU, else the cpu), cpu, hip[:N], cuda[:N], emu[:ARCH], target:ARCH (inspect only)"});
+  options.push_back({"--tune", "", &flags.tune, "measure which of a GPU's kernels are the fastest, and keep that"});
   options.push_back({"--graph", "on|off", &flags.graphs, "record a GPU's work once and replay it", 0, {"on", "off"}});
   options.push_back({"--memory-limit", "BYTES", &flags.memory_limit,
                      "device memory that the session may hold (with K, M or G); default: all there is"});
@@ -89,6 +90,7 @@ SessionOptions SessionFlags::options() const {
   o.precision = parse_precision(precision);
   o.fallback = fallback == "error" ? Fallback::Error : fallback == "allow" ? Fallback::Allow : Fallback::Warn;
   o.graphs = graphs == "on";
+  o.tune = tune;
   if (!memory_limit.empty()) o.memory_limit = parse_bytes("--memory-limit", memory_limit);
   o.optimize = optimize == "all";
   if (!disable.empty())

@@ -7,6 +7,7 @@ namespace hf::cli {
 
 struct SessionFlags {
   std::string device = "auto", precision = "auto", fallback = "warn", graphs = "on", memory_limit;
+  bool tune = false;
   int threads = 0;
   std::string optimize = "all";
   std::string disable;  // names with commas between

@@ -13,6 +13,7 @@ struct EngineOptions {
   std::string name;              // what reports call the device: "hip:0"
   DType precision = DType::F32;  // what float32 values are stored as: F32, F16, BF16
   bool graphs = true;            // record the work of a plan and replay it
+  bool tune = false;             // measure the candidates of each kernel once, and keep what is found
   int64_t memory_limit = 0;      // bytes of device memory that the session may hold; 0: no limit
   int compile_threads = 0;       // 0: as many as the machine has
   /// What nodes are lowered for; unset: the device as it describes itself. That of a package makes sure that the

@@ -24,6 +24,8 @@ Prepared LoweringBackend::convert(const ir::Value& value, const Layout& from, co
   auto where = context([&] { return fmt::format("value '{}': {}", value.name, work->text); });
   Lowered lowered;
   lowered.launches.push_back(lower::convert_layout(*a, *b, target_));
+  lowered.inputs = {from};
+  lowered.outputs = {to};
   Refusal refusal = choose(lowered, *work);
   if (!refusal.reason.empty()) fail(Code::Unsupported, "{}", refusal.reason);
   return of(std::move(work));
@@ -44,7 +46,7 @@ bool LoweringBackend::finish() {
     for (const lower::Packing& p : work->packings)
       if (!p.host) kernels_.want(p.kernel);
   }
-  if (!kernels_.load()) return false;
+  if (!kernels_.load() || !settle(works)) return false;
   for (const auto& work : works) make_ready(*work);
   return true;
 }
@@ -54,15 +56,27 @@ int LoweringBackend::kernels_loaded() const {
   return kernels_.count();
 }
 
-// The first candidate of each launch against which nothing is known; a reason if there is none.
-Refusal LoweringBackend::choose(const Lowered& lowered, Work& work) const {
+// The preferred candidate of each launch, else the first against which nothing is known; a reason if there is none.
+Refusal LoweringBackend::choose(const Lowered& lowered, Work& work) {
   std::lock_guard lock(mutex_);
   for (const kernel::Candidates& candidates : lowered.launches) {
-    auto usable = std::find_if(candidates.begin(), candidates.end(),
-                               [&](const kernel::KernelSpec& s) { return kernels_.failure(s).empty(); });
+    auto works = [&](const kernel::KernelSpec& s) { return kernels_.failure(s).empty(); };
+    auto usable = candidates.begin() + static_cast<ptrdiff_t>(preferred(candidates));
+    if (!works(*usable)) usable = std::find_if(candidates.begin(), candidates.end(), works);
     if (usable == candidates.end()) return {"its kernel failed: " + kernels_.failure(candidates.front())};
     work.specs.push_back(*usable);
   }
+  work.candidates = lowered.launches;
+  auto needs = [](const std::vector<Layout>& layouts) {
+    std::vector<BufferNeed> all;
+    for (const Layout& l : layouts) {
+      const lower::DeviceLayout* d = lower::device_layout(l);
+      all.push_back(d ? BufferNeed{d->bytes(), d->stored} : BufferNeed{});
+    }
+    return all;
+  };
+  work.inputs = needs(lowered.inputs);
+  work.outputs = needs(lowered.outputs);
   for (const lower::Packing& packing : lowered.packings)
     if (!packing.host && !kernels_.failure(packing.kernel).empty())
       return {"its packing failed: " + kernels_.failure(packing.kernel)};
@@ -71,8 +85,8 @@ Refusal LoweringBackend::choose(const Lowered& lowered, Work& work) const {
 
 std::variant<Prepared, Refusal> LoweringBackend::prepared(Lowered& lowered, const ir::Node& node) {
   Prepared p;
-  p.inputs = std::move(lowered.inputs);
-  p.outputs = std::move(lowered.outputs);
+  p.inputs = lowered.inputs;
+  p.outputs = lowered.outputs;
   p.absorbed = std::move(lowered.absorbed);
   p.in_place = std::move(lowered.in_place);
   p.alias = lowered.alias;

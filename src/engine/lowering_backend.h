@@ -23,13 +23,17 @@ class LoweringBackend : public Engine {
       : kernels_(std::move(kernels)), name_(std::move(name)), precision_(precision), target_(std::move(target)) {}
   /// Called with the lock held, once for each piece of work whose kernels are compiled.
   virtual void make_ready(Work& work) = 0;
+  /// Which of a launch's candidates is to be tried first. With the lock held.
+  virtual size_t preferred(const kernel::Candidates&) { return 0; }
+  /// With the lock held, when the kernels of all these are there. False if a choice is to be made anew.
+  virtual bool settle(std::span<const std::shared_ptr<Work>>) { return true; }
 
   mutable std::mutex mutex_;
   KernelStore kernels_;
 
  private:
   std::variant<plan::Prepared, Refusal> prepared(lower::Lowered& lowered, const ir::Node& node);
-  Refusal choose(const lower::Lowered& lowered, Work& work) const;
+  Refusal choose(const lower::Lowered& lowered, Work& work);
   plan::Prepared of(std::shared_ptr<Work> work);
 
   std::string name_;

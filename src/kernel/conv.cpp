@@ -150,7 +150,7 @@ Candidates conv(const ConvProblem& p, const Target& target) {
   const ConvShape s = conv_shape(p, target);
   check(p.out_pitch == p.k || (p.out_pitch % 8 == 0 && p.out_pitch == up(p.k, 8)), "a convolution's output pitch");
   Candidates all;
-  for (const ConvTile& t : conv_tiles(p, s, target, 6)) all.push_back(make(p, s, t, target));
+  for (const ConvTile& t : conv_tiles(p, s, target, 8)) all.push_back(make(p, s, t, target));
   return all;
 }
 

@@ -151,6 +151,7 @@ std::unique_ptr<engine::Engine> engine_of(const ChosenDevice& chosen, const Sess
                               .name = chosen.text,
                               .precision = o.precision,
                               .graphs = o.graphs,
+                              .tune = o.tune,
                               .memory_limit = o.memory_limit,
                               .target = kernels.code ? std::optional(kernels.code->target) : std::nullopt,
                               .packaged_for = kernels.made_for});

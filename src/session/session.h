@@ -36,6 +36,9 @@ struct SessionOptions {
   Fallback fallback = Fallback::Warn;
   /// Record the GPU's work once and replay it.
   bool graphs = true;
+  /// Measure the candidates of each of the GPU's kernels when a plan is made, and keep what is found beside the
+  /// compiled kernels. Makes the first run of a shape slower by seconds.
+  bool tune = false;
   /// Bytes of device memory that the session may hold; 0: all there is. OutOfMemory beyond it.
   int64_t memory_limit = 0;
   /// Threads of a run on the cpu; 0: as many as there are physical cores that this process may use.
