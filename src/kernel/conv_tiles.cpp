@@ -97,7 +97,7 @@ double cost_of(const ConvTile& t, const ConvProblem& p, const ConvShape& shape, 
   cycles += rounds * t.m * t.n * wide / m.dram / (1 + together) / t.splits;
   // What the epilogue reads waits for the tile unless registers hold it by then (HF_HELD_VECTORS).
   const int vectors = t.m * t.n / 8 / (t.wm * t.wn * (t.wgmma ? 128 : target.wave_size));
-  if (vectors > 8) cycles += rounds * t.m * t.n * 0.8 * static_cast<double>(p.epilogue.operands.size()) / m.dram;
+  if (vectors > 8) cycles += rounds * t.m * t.n * 0.4 * static_cast<double>(p.epilogue.operands.size()) / m.dram;
   if (t.splits > 1) cycles += 4500 + 8.0 * t.m * t.n * t.splits / m.weights;
   const double bytes =
       static_cast<double>(p.n) * static_cast<double>(p.h * p.w * p.pitch + p.h2 * p.w2 * p.c2) * size_of(p.in) +

@@ -117,6 +117,7 @@ DEV float exp2_raw(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y
 DEV float log2_raw(float x) { float y; asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 DEV float fma_f32(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 DEV float sqrt_f32(float x) { return __fsqrt_rn(x); }
+DEV float reciprocal_raw(float x) { float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 #elif HF_AMD
 #if __has_builtin(__builtin_amdgcn_exp2f)
 DEV float exp2_raw(float x) { return __builtin_amdgcn_exp2f(x); }
@@ -130,11 +131,13 @@ DEV float log2_raw(float x) { return __builtin_log2f(x); }
 #endif
 DEV float fma_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 DEV float sqrt_f32(float x) { return __builtin_sqrtf(x); }
+DEV float reciprocal_raw(float x) { return __builtin_amdgcn_rcpf(x); }
 #else
 DEV float exp2_raw(float x) { return __builtin_exp2f(x); }
 DEV float log2_raw(float x) { return __builtin_log2f(x); }
 DEV float fma_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 DEV float sqrt_f32(float x) { return __builtin_sqrtf(x); }
+DEV float reciprocal_raw(float x) { return 1.f / x; }
 #endif
 
 DEV float infinity() { return as_float(0x7f800000u); }
@@ -154,7 +157,7 @@ DEV float exp_f32(float x) {
 // Natural logarithm, error below 2e-7 of max(1, |result|).
 DEV float log_f32(float x) { return log2_raw(x) * 0x1.62e43p-1f; }
 // Relative error below 4e-7.
-DEV float sigmoid_f32(float x) { return 1.f / (1.f + exp_f32(-x)); }
+DEV float sigmoid_f32(float x) { return reciprocal_raw(1.f + exp_f32(-x)); }
 // Relative error below 6e-7.
 DEV float tanh_f32(float x) {
   float a = abs_f32(x), z = a * a;

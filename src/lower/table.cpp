@@ -16,8 +16,9 @@ constexpr Row kRows[] = {
     {"CastLike", "", "pointwise", lower_pointwise, true},
     {"CenterCropPad", "", "copy", lower_center_crop_pad},
     {"Concat", "", "copies", lower_concat},
-    {"Conv", "", "conv", lower_conv, true},
+    // Also the matrix product takes depthwise convolutions, several groups at once and mostly zeros.
     {"Conv", "", "depthwise", lower_depthwise, true},
+    {"Conv", "", "conv", lower_conv, true},
     {"Conv", "", "direct", lower_direct_conv, true},
     {"ConvInteger", "", "integer conv", lower_integer_conv},
     {"ConvShortcut", "hipforge", "conv", lower_conv_shortcut, true},
