@@ -1,6 +1,7 @@
 // The engine of a device: constants, kernels and runs on it.
 #include <algorithm>
 
+#include "base/settings.h"
 #include "engine/device_run.h"
 #include "engine/lowering_backend.h"
 #include "engine/tuner.h"
@@ -9,11 +10,16 @@
 namespace hf::engine {
 namespace {
 
+kernel::Target target_for(const EngineOptions& options) {
+  kernel::Target target = options.target ? *options.target : gpu::target_of(options.device->info());
+  if (std::string arch = setting("choose_for"); !arch.empty()) target.arch = arch;
+  return target;
+}
+
 class GpuEngine final : public LoweringBackend {
  public:
   explicit GpuEngine(const EngineOptions& options)
-      : LoweringBackend(options.name, options.precision,
-                        options.target ? *options.target : gpu::target_of(options.device->info()),
+      : LoweringBackend(options.name, options.precision, target_for(options),
                         KernelStore(options.device->info().arch, options.device, options.compile_threads, {},
                                     options.packaged_for)),
         device_(options.device),
