@@ -64,8 +64,10 @@ std::vector<Tile> tiles_for(const AttentionProblem& p, const Target& target) {
   } else if (cuda) {
     all = cuda_tiles(p, size);
   } else {
-    int keys = size <= 64 && target.wave_size == 64 ? 64 : 32;  // waves of 32 lanes have too few registers for more
-    all = {{64, keys, 128, 1}, {128, keys, 256, 1}};
+    bool scarce = target.wave_size == 32;  // registers are, for more
+    int keys = size <= 64 && !scarce ? 64 : 32;
+    all = {{64, keys, 128, 1}};
+    if (size <= 64 || !scarce) all.push_back({128, keys, 256, 1});
     if (p.queries <= 32) all.insert(all.begin(), {32, keys, 64, 1});
     if (keys == 64) all.push_back({64, 32, 128, 1});
   }
@@ -89,7 +91,9 @@ KernelSpec spec_of(const AttentionProblem& p, const Tile& t) {
   bool mask_whole = m.batch % 8 == 0 && m.head % 8 == 0 && m.row % 8 == 0;
   bool fold = m.kind == Kind::None && p.softcap == 0 && p.scale > 0;
   // Short heads in narrow tiles: registers for three blocks a unit.
-  int blocks = t.threads == 128 && t.queries <= 64 && std::max(p.head_size, p.v_head_size) <= 64 ? 3 : 1;
+  int blocks =
+      p.type != Element::F32 && t.threads == 128 && t.queries <= 64 && std::max(p.head_size, p.v_head_size) <= 64 ? 3
+                                                                                                                  : 1;
   std::string lengths = p.lengths < 0 ? "0" : p.lengths_wide ? "8" : "4";
   KernelSpec spec{.family = "attention",
                   .variant = fmt::format("{}x{}{}", t.queries, t.keys, t.threads == 2 * t.queries ? "" : " tall"),

@@ -18,6 +18,8 @@ constexpr int Q_BYTES = HF_BM * Q_CHUNKS * 16, K_BYTES = HF_BN * Q_CHUNKS * 16, 
 static_assert(MI * PIX * BUSY == HF_BM && NI * CH == HF_BN && DI * CH == HF_VDP, "the waves cover the tile");
 // The queries' fragments stay in registers where those are few; else they are read again for each step of keys.
 constexpr bool KEEP_Q = Q_CHUNKS / unit::KC * MI * sizeof(unit::pix_frag) <= 128;
+// Short loops where all the steps' reads at once would take the registers.
+constexpr int UNROLL_Q = KEEP_Q ? Q_CHUNKS : HF_T == HF_F32 ? 2 : 4;
 constexpr float LOG2E = 0x1.715476p+0f;
 
 struct head_rows {
@@ -88,8 +90,12 @@ template <int ROWS, int SIZE, int CHUNKS, bool PERMUTED> struct row_feeder {
 template <class chain> struct turning_feeder {
   enum { KEYS = HF_BN / E, ALL = KEYS * (HF_VDP / E), COUNT = (ALL + HF_THREADS - 1) / HF_THREADS };
   u32x4 value[COUNT][E];
-  DEV int keys(int i) { return (i * HF_THREADS + thread_x()) / (HF_VDP / E); }
-  DEV int columns(int i) { return (i * HF_THREADS + thread_x()) % (HF_VDP / E); }
+  // Threads without a square of their own repeat another's: a branch around landing would make the compiler move work
+  // across it. Where only few have one, repeating costs more than the branch.
+  static constexpr bool REPEAT = HF_T == HF_F32 || ALL * 2 >= HF_THREADS, BRANCH = !REPEAT && ALL % HF_THREADS != 0;
+  DEV int at(int i) { return REPEAT ? (i * HF_THREADS + thread_x()) % ALL : i * HF_THREADS + thread_x(); }
+  DEV int keys(int i) { return at(i) / (HF_VDP / E); }
+  DEV int columns(int i) { return at(i) % (HF_VDP / E); }
   MEMBER void fetch(u8*, const head_rows& from, int first, int end) {
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
@@ -105,7 +111,7 @@ template <class chain> struct turning_feeder {
   MEMBER void land(u8* tile) {
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
-      if (ALL % HF_THREADS && keys(i) >= KEYS) continue;
+      if (BRANCH && keys(i) >= KEYS) continue;
 #pragma unroll
       for (int e = 0; e < E; e++)
         *(u32x4*)(tile + lds_offset<V_CHUNKS>(chain::row_of_channel(columns(i) * E + e), keys(i))) = turned<HF_T>(value[i], e);
@@ -269,7 +275,7 @@ DEV void clear(unit::acc& a) {
 DEV void multiply_keys(unit::acc (&s)[MI][NI], query_fragments& q, const u8* queries, const u8* keys, int row) {
 #pragma unroll
   for (int i = 0; i < MI * NI; i++) clear(s[i / NI][i % NI]);
-#pragma unroll
+#pragma unroll UNROLL_Q
   for (int c = 0; c < Q_CHUNKS; c += unit::KC) {
     const int at = KEEP_Q ? c / unit::KC : 0;
     if (!KEEP_Q) load_queries(q, 0, queries, row, c);
@@ -297,8 +303,8 @@ DEV void multiply_values(unit::acc (&o)[MI][DI], const unit::acc (&s)[MI][NI], c
         chain::load_values<V_CHUNKS>(v, values, d * CH, j * CH, step, lane_id());
 #pragma unroll
         for (int i = 0; i < MI; i++) unit::run(o[i][d], w[i], v);
+        if (d % 4 == 3 || d + 1 == DI) schedule_fence();
       }
-      schedule_fence();
     }
 }
 DEV void store(unit::acc (&o)[MI][DI], const row_values& sum, const place& p, element<HF_OUT>::type* out, i64 out_row) {

@@ -130,7 +130,7 @@ template <int T> struct chained {
   DEV void settle(typename unit::acc&) {}
 };
 #elif HF_AMD && (defined(__GFX11__) || defined(__GFX12__))
-template <> struct chained<HF_F32> : chained_lanes<HF_F32, 4> {};
+template <> struct chained<HF_F32> : chained_lanes<HF_F32, 2> {};
 template <int T> struct chained {
   typedef mma<T> unit;
   enum { STEPS = 1, ROWS = 1, SHARE = 16, SHARE_END = 32 };
