@@ -84,6 +84,8 @@ constexpr Row kRows[] = {
     {"Resize", "", "resize", lower_resize, true},
     {"RotaryEmbedding", "", "rotary", lower_rotary},
     {"RotaryEmbedding", "com.microsoft", "rotary", lower_rotary},
+    {"ScatterElements", "", "scatter", lower_scatter_elements},
+    {"ScatterND", "", "scatter", lower_scatter_nd},
     {"Slice", "", "copy", lower_slice},
     {"Softmax", "", "softmax", lower_softmax},
     {"SpaceToDepth", "", "copy", lower_depth_space},

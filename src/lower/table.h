@@ -10,6 +10,8 @@ Answer lower_dropout(const Request& r);
 Answer lower_gather(const Request& r);  // gather.cpp
 Answer lower_gather_elements(const Request& r);
 Answer lower_gather_nd(const Request& r);
+Answer lower_scatter_elements(const Request& r);  // scatter.cpp
+Answer lower_scatter_nd(const Request& r);
 // movement.cpp, pad.cpp: strided copies
 Answer lower_center_crop_pad(const Request& r);
 Answer lower_concat(const Request& r);
