@@ -9,33 +9,37 @@ const std::string_view kPieces = R"hip(
 template <int N, int T> struct pieces {
   typedef typename element<T>::type type;
   enum { BYTES = N * sizeof(type), WORDS = BYTES / 4 };
-  DEV void load(const type* p, u32 keep, float (&v)[N]) {
-    if constexpr (BYTES < 4) {
-      v[0] = keep ? element<T>::load(*p) : 0.f;
+  struct raw { u32 w[WORDS + !WORDS]; };  // as stored, where that is whole words
+  DEV raw fetch(const type* p) {
+    raw r;
+    if constexpr (BYTES == 4) {
+      r.w[0] = *(const u32*)p;
+    } else if constexpr (BYTES == 8) {
+      u64 all = *(const u64*)p;
+      r.w[0] = (u32)all;
+      r.w[1] = (u32)(all >> 32);
     } else {
-      u32 w[WORDS];
-      if constexpr (BYTES == 4) {
-        w[0] = *(const u32*)p;
-      } else if constexpr (BYTES == 8) {
-        u64 all = *(const u64*)p;
-        w[0] = (u32)all;
-        w[1] = (u32)(all >> 32);
-      } else {
 #pragma unroll
-        for (int i = 0; i < WORDS / 4; i++) {
-          u32x4 four = ((const u32x4*)p)[i];
-          w[4 * i] = four.x;
-          w[4 * i + 1] = four.y;
-          w[4 * i + 2] = four.z;
-          w[4 * i + 3] = four.w;
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < N; i++) {
-        if constexpr (sizeof(type) == 4) v[i] = as_float(w[i] & keep);
-        else v[i] = element<T>::load((u16)((w[i / 2] & keep) >> i % 2 * 16));
+      for (int i = 0; i < WORDS / 4; i++) {
+        u32x4 four = ((const u32x4*)p)[i];
+        r.w[4 * i] = four.x;
+        r.w[4 * i + 1] = four.y;
+        r.w[4 * i + 2] = four.z;
+        r.w[4 * i + 3] = four.w;
       }
     }
+    return r;
+  }
+  DEV void unpack(const raw& r, u32 keep, float (&v)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      if constexpr (sizeof(type) == 4) v[i] = as_float(r.w[i] & keep);
+      else v[i] = element<T>::load((u16)((r.w[i / 2] & keep) >> i % 2 * 16));
+    }
+  }
+  DEV void load(const type* p, u32 keep, float (&v)[N]) {
+    if constexpr (BYTES < 4) v[0] = keep ? element<T>::load(*p) : 0.f;
+    else unpack(fetch(p), keep, v);
   }
   DEV void store(type* p, const float (&v)[N]) {
     if constexpr (BYTES < 4) {

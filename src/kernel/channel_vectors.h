@@ -9,6 +9,7 @@ namespace hf::kernel {
 /// Defines
 ///   pieces<N, T>::load(p, keep, v), store(p, v)   N elements, a power of two, to which p is aligned: one access of up
 ///                                                 to 16 bytes, or several. keep: ~0, or 0 for zeros
+///   fetch(p), unpack(raw, keep, v)                load in two parts, the first of which is the access
 extern const std::string_view kPieces;
 
 /// vector_epilogue_text(), kPieces and

@@ -1,5 +1,6 @@
 // Depthwise convolution: a thread has a few channels of a tile of outputs in registers and the weights of those
 // channels; it walks down the input's rows, each of which it reads once.
+// Strips are best where there are enough of them: their code is a loop, which tiles are not, and no row is read twice.
 #include "kernel/depthwise.h"
 
 #include <fmt/core.h>
@@ -79,7 +80,7 @@ DEV void tile(const in::type* x, const float (&w)[HF_R][HF_S][HF_VEC], int c, in
 }
 
 KERNEL(HF_THREADS, HF_BLOCKS)
-depthwise(const in::type* x, const float* weights, out::type* y, int batch HF_EPI_PARAMS) {
+depthwise(const in::type* __restrict__ x, const float* __restrict__ weights, out::type* __restrict__ y, int batch HF_EPI_PARAMS) {
   constexpr int CHUNKS = HF_YP / HF_VEC, TILES_P = (HF_P + HF_TP - 1) / HF_TP, TILES_Q = (HF_Q + HF_TQ - 1) / HF_TQ;
   u32 t = (u32)block_x() * HF_THREADS + thread_x();
   int c = (int)(t % CHUNKS) * HF_VEC;
@@ -127,7 +128,7 @@ depthwise(const in::type* x, const float* weights, out::type* y, int batch HF_EP
 // Kernels too large for registers: a row of HF_TQ outputs, the taps one after the other.
 const char* const kTaps = R"hip(
 KERNEL(HF_THREADS, HF_BLOCKS)
-depthwise(const in::type* x, const float* weights, out::type* y, int batch HF_EPI_PARAMS) {
+depthwise(const in::type* __restrict__ x, const float* __restrict__ weights, out::type* __restrict__ y, int batch HF_EPI_PARAMS) {
   constexpr int CHUNKS = HF_YP / HF_VEC, TILES_Q = (HF_Q + HF_TQ - 1) / HF_TQ;
   u32 t = (u32)block_x() * HF_THREADS + thread_x();
   int c = (int)(t % CHUNKS) * HF_VEC;
@@ -158,6 +159,121 @@ depthwise(const in::type* x, const float* weights, out::type* y, int batch HF_EP
 #pragma unroll
   for (int q = 0; q < HF_TQ; q++)
     if (q0 + q < HF_Q) finish(acc[q], y, ((i64)n * HF_P + p0) * HF_Q + q0 + q, c HF_EPI_ARGS);
+}
+)hip";
+
+// A strip of HF_TP outputs along the height: the sums of those outputs that a row takes part in (LIVE) are kept, and
+// the next row is on its way while one is computed with. Where HF_ROTATE the sums keep their registers and the loop is
+// unrolled LIVE times; else they move along by one an output, which large kernels' code has to be small for.
+const char* const kStrip = R"hip(
+typedef pieces<HF_VEC, HF_IN> vec;
+enum { LIVE = (HF_R + HF_SH - 1) / HF_SH, COLS = (HF_TQ - 1) * HF_SW + (HF_S - 1) * HF_DW + 1, UNROLL = HF_ROTATE ? LIVE : 1 };
+
+template <bool INSIDE> DEV void fetch_row(const in::type* x, int h, int w0, vec::raw (&line)[COLS]) {
+  if ((u32)h >= HF_H) {
+#pragma unroll
+    for (int col = 0; col < COLS; col++)
+#pragma unroll
+      for (int i = 0; i < vec::WORDS; i++) line[col].w[i] = 0;
+    return;
+  }
+  const in::type* row = x + (i64)h * (HF_W * HF_XP);
+  if constexpr (INSIDE) row += w0 * HF_XP;
+#pragma unroll
+  for (int col = 0; col < COLS; col++) {
+    if constexpr (INSIDE) {
+      line[col] = vec::fetch(row + col * HF_XP);
+    } else {
+      int at = w0 + col, clamped = at < 0 ? 0 : at >= HF_W ? HF_W - 1 : at;
+      line[col] = vec::fetch(row + clamped * HF_XP);
+#pragma unroll
+      for (int i = 0; i < vec::WORDS; i++) line[col].w[i] = at == clamped ? line[col].w[i] : 0u;
+    }
+  }
+}
+
+template <bool INSIDE>
+DEV void strip(const in::type* x, const float (&w)[HF_R][HF_S][HF_VEC], const float (&bias)[HF_VEC], out::type* y, i64 n,
+               int c, int p0, int q0 HF_EPI_PARAMS) {
+  int rows = HF_P - p0 < HF_TP ? HF_P - p0 : HF_TP, steps = rows + LIVE - 1, w0 = q0 * HF_SW - HF_PW;
+  float acc[LIVE][HF_TQ][HF_VEC];
+  vec::raw next[COLS];
+  fetch_row<INSIDE>(x, p0 * HF_SH - HF_PH, w0, next);
+#pragma unroll
+  for (int a = 0; a < LIVE; a++)
+#pragma unroll
+    for (int q = 0; q < HF_TQ; q++)
+#pragma unroll
+      for (int i = 0; i < HF_VEC; i++) acc[a][q][i] = bias[i];
+#pragma unroll 1
+  for (int first = 0; first < steps; first += UNROLL)
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) {
+      int step = first + u;
+      if (step >= steps) return;
+#pragma unroll
+      for (int j = 0; j < HF_SH; j++) {
+        float v[COLS][HF_VEC];
+#pragma unroll
+        for (int col = 0; col < COLS; col++) vec::unpack(next[col], ~0u, v[col]);
+        fetch_row<INSIDE>(x, (p0 + step) * HF_SH - HF_PH + j + 1, w0, next);
+#pragma unroll
+        for (int a = 0; a < LIVE; a++) {
+          int r = j + a * HF_SH, slot = HF_ROTATE ? (u - a + LIVE) % LIVE : a;
+          if (r >= HF_R) continue;
+#pragma unroll
+          for (int s = 0; s < HF_S; s++)
+#pragma unroll
+            for (int q = 0; q < HF_TQ; q++)
+#pragma unroll
+              for (int i = 0; i < HF_VEC; i++) acc[slot][q][i] += v[q * HF_SW + s * HF_DW][i] * w[r][s][i];
+        }
+      }
+      enum { LAST = LIVE - 1 };
+      int slot = HF_ROTATE ? (u + 1) % LIVE : LAST, p = p0 + step - LAST;
+#pragma unroll
+      for (int q = 0; q < HF_TQ; q++)
+        if (p >= p0 && q0 + q < HF_Q) finish(acc[slot][q], y, (n * HF_P + p) * HF_Q + q0 + q, c HF_EPI_ARGS);
+#pragma unroll
+      for (int q = 0; q < HF_TQ; q++)
+#pragma unroll
+        for (int i = 0; i < HF_VEC; i++) {
+#if !HF_ROTATE
+#pragma unroll
+          for (int a = LAST; a > 0; a--) acc[a][q][i] = acc[a - 1][q][i];
+          slot = 0;
+#endif
+          acc[slot][q][i] = bias[i];
+        }
+    }
+}
+
+KERNEL(HF_THREADS, HF_BLOCKS)
+depthwise(const in::type* __restrict__ x, const float* __restrict__ weights, out::type* __restrict__ y,
+          int batch HF_EPI_PARAMS) {
+  constexpr int CHUNKS = HF_YP / HF_VEC, TILES_P = (HF_P + HF_TP - 1) / HF_TP, TILES_Q = (HF_Q + HF_TQ - 1) / HF_TQ;
+  u32 t = (u32)block_x() * HF_THREADS + thread_x();
+  int c = (int)(t % CHUNKS) * HF_VEC;
+  t /= CHUNKS;
+  int q0 = (int)(t % TILES_Q) * HF_TQ;
+  t /= TILES_Q;
+  int p0 = (int)(t % TILES_P) * HF_TP;
+  int n = (int)(t / TILES_P);
+  if (n >= batch) return;
+  x += (i64)n * (HF_H * HF_W * HF_XP) + c;
+  float w[HF_R][HF_S][HF_VEC], bias[HF_VEC];
+#pragma unroll
+  for (int r = 0; r < HF_R; r++)
+#pragma unroll
+    for (int s = 0; s < HF_S; s++) pieces<HF_VEC, HF_F32>::load(weights + (r * HF_S + s) * HF_YP + c, ~0u, w[r][s]);
+  pieces<HF_VEC, HF_F32>::load(weights + HF_R * HF_S * HF_YP + c, ~0u, bias);
+#if HF_SPLIT
+  int w0 = q0 * HF_SW - HF_PW;
+  if (w0 >= 0 && w0 + COLS <= HF_W)
+    strip<true>(x, w, bias, y, n, c, p0, q0 HF_EPI_ARGS);
+  else
+#endif
+    strip<false>(x, w, bias, y, n, c, p0, q0 HF_EPI_ARGS);
 }
 )hip";
 
@@ -196,7 +312,8 @@ std::vector<std::string> defines_of(const DepthwiseProblem& p, const Tile& t) {
                                                      {"YP", p.out_pitch},
                                                      {"COLUMNS", p.filters()},
                                                      {"MULTIPLIER", p.multiplier},
-                                                     {"SPLIT", w.output > 3 * t.q}};
+                                                     {"SPLIT", w.output > 3 * t.q},
+                                                     {"ROTATE", h.kernel * w.kernel <= 25}};
   for (auto [name, value] : numbers) d.push_back(fmt::format("HF_{}={}", name, value));
   return d;
 }
@@ -226,6 +343,20 @@ bool fits(const DepthwiseProblem& p, const Tile& t) {
          (t.p - 1) * h.stride + (h.kernel - 1) * h.dilation < 64 && columns < 64;
 }
 
+// The strips that share out the outputs over all compute units, as long as possible; a height of 0 if there are too
+// few.
+Tile strip_of(const DepthwiseProblem& p, const Target& target) {
+  const SpatialAxis &h = p.axes[0], &w = p.axes[1];
+  const int64_t taps = h.kernel * w.kernel;
+  Tile t{"strip", 2, 0, w.output % 4 && w.output % 7 == 0 && taps <= 9 ? 7 : 4, taps <= 9 ? 5 : taps <= 25 ? 3 : 2};
+  if (h.dilation != 1 || h.kernel < h.stride || p.multiplier != 1 || h.kernel < 2) return t;
+  const int64_t columns = p.batch * ((w.output + t.q - 1) / t.q) * (p.out_pitch / t.vec);  // of threads
+  const int64_t wanted = int64_t{target.compute_units} * 768, shortest = std::min(h.output, 2 * h.kernel);
+  const int64_t strips = std::clamp<int64_t>((wanted + columns - 1) / columns, 1, h.output / shortest);
+  if (columns * strips * 2 >= wanted) t.p = static_cast<int>((h.output + strips - 1) / strips);
+  return t;
+}
+
 }  // namespace
 
 Candidates depthwise(const DepthwiseProblem& p, const Target& target) {
@@ -244,6 +375,8 @@ Candidates depthwise(const DepthwiseProblem& p, const Target& target) {
   auto idle = [&](const KernelSpec& s) { return int64_t{s.grid[0]} * kThreads < enough; };
   std::stable_partition(all.begin(), all.end(), [&](const KernelSpec& s) { return !idle(s); });
   if (!all.empty() && idle(all.front())) std::reverse(all.begin(), all.end());
+  if (const Tile strip = strip_of(p, target); strip.p && fits(p, {"", strip.vec, 1, strip.q, 0}))
+    all.insert(all.begin(), make(p, strip, kStrip));
   if (all.empty()) all.push_back(make(p, {"taps", p.out == Element::F32 ? 4 : 8, 1, 4, 2}, kTaps));
   return all;
 }

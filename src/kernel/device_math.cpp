@@ -144,8 +144,13 @@ DEV float infinity() { return as_float(0x7f800000u); }
 DEV float abs_f32(float x) { return as_float(as_u32(x) & 0x7fffffff); }
 DEV float with_sign(float x, float of) { return as_float((as_u32(x) & 0x7fffffff) | (as_u32(of) & 0x80000000u)); }
 // The larger and the smaller; NaN if one is NaN.
+#if HF_CUDA && __CUDA_ARCH__ >= 800
+DEV float max_f32(float a, float b) { float y; asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b)); return y; }
+DEV float min_f32(float a, float b) { float y; asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b)); return y; }
+#else
 DEV float max_f32(float a, float b) { return a >= b || a != a ? a : b; }
 DEV float min_f32(float a, float b) { return a <= b || a != a ? a : b; }
+#endif
 
 // e^x, relative error below 3e-7: the part of x * log2(e) that rounding loses is put back as a factor.
 DEV float exp_f32(float x) {

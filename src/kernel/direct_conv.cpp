@@ -88,9 +88,9 @@ DEV void convolve(const in::type* x, const weight::type* w, int z0, int p0, int 
 }
 
 KERNEL(HF_THREADS, 2)
-direct_conv(const in::type* x, const weight::type* w, out::type* y, int batch
+direct_conv(const in::type* __restrict__ x, const weight::type* __restrict__ w, out::type* __restrict__ y, int batch
 #if HF_HAS_BIAS
-            , const element<HF_BIAS>::type* bias
+            , const element<HF_BIAS>::type* __restrict__ bias
 #endif
             HF_EPI_PARAMS) {
   constexpr int CHUNKS = HF_YP / HF_VEC, TILES = (HF_Q + STEP * HF_TQ - 1) / (STEP * HF_TQ);

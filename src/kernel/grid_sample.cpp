@@ -65,7 +65,7 @@ DEV void taps_of(float normal, int extent, int (&index)[TAPS], float (&weight)[T
   }
 }
 
-KERNEL(HF_THREADS, 2) grid_sample(const in::type* x, const grid_type::type* grid, out::type* y, int batch) {
+KERNEL(HF_THREADS, 2) grid_sample(const in::type* __restrict__ x, const grid_type::type* __restrict__ grid, out::type* __restrict__ y, int batch) {
   constexpr int CHUNKS = HF_YP / HF_VEC;
   u32 at = (u32)block_x() * HF_THREADS + thread_x();
   int c = (int)(at % CHUNKS) * HF_VEC;

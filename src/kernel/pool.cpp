@@ -92,7 +92,7 @@ const char* const kUnrolledText = R"hip(
 enum { COLS = (HF_TQ - 1) * HF_SW + (HF_S - 1) * HF_DW + 1 };
 DEV int clamp_to(int v, int extent) { return v < 0 ? 0 : v >= extent ? extent - 1 : v; }
 
-KERNEL(HF_THREADS, 2) pool(const in::type* x, out::type* y, int batch HF_EPI_PARAMS) {
+KERNEL(HF_THREADS, 2) pool(const in::type* __restrict__ x, out::type* __restrict__ y, int batch HF_EPI_PARAMS) {
   place at;
   if (!place_of(batch, HF_TQ, at)) return;
   x += at.n * (HF_D * HF_H) * (HF_W * HF_XP) + at.c;
@@ -130,7 +130,7 @@ KERNEL(HF_THREADS, 2) pool(const in::type* x, out::type* y, int batch HF_EPI_PAR
 
 // Loops over those taps that lie in the input.
 const char* const kLoops = R"hip(
-KERNEL(HF_THREADS, 2) pool(const in::type* x, out::type* y, int batch HF_EPI_PARAMS) {
+KERNEL(HF_THREADS, 2) pool(const in::type* __restrict__ x, out::type* __restrict__ y, int batch HF_EPI_PARAMS) {
   place at;
   if (!place_of(batch, 1, at)) return;
   x += at.n * (HF_D * HF_H) * (HF_W * HF_XP) + at.c;

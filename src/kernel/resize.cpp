@@ -22,7 +22,7 @@ typedef element<HF_IN> in;
 typedef element<HF_OUT> out;
 
 KERNEL(HF_THREADS, 2)
-resize(const in::type* x, out::type* y, const int* index, const float* weight, float filler, int batch HF_EPI_PARAMS) {
+resize(const in::type* __restrict__ x, out::type* __restrict__ y, const int* __restrict__ index, const float* __restrict__ weight, float filler, int batch HF_EPI_PARAMS) {
   constexpr int CHUNKS = HF_YP / HF_VEC;
   u32 at = (u32)block_x() * HF_THREADS + thread_x();
   int c = (int)(at % CHUNKS) * HF_VEC;

@@ -34,7 +34,7 @@ std::string vector_epilogue_text(const Epilogue& e) {
   std::string parameters, arguments, loads, values;
   for (size_t k = 0; k < e.operands.size(); ++k) {
     const Operand& o = e.operands[k];
-    parameters += fmt::format(", const {}* e{}", type_name(o.type), k);
+    parameters += fmt::format(", const {}* __restrict__ e{}", type_name(o.type), k);
     arguments += fmt::format(", e{}", k);
     loads +=
         fmt::format("  float o{0}[N];\n  epilogue_operand<N, {1}, {2}, {3}, {4}>(e{0}, row, column, columns, o{0});\n",

@@ -1,4 +1,6 @@
 // A node's epilogue for kernels that see their result as rows and columns.
+#include <bit>
+
 #include "lower/lowering.h"
 
 namespace hf::lower {
@@ -50,6 +52,11 @@ std::optional<Operand> in_positions(const Dims& o, const Dims& result, int64_t o
   return std::nullopt;
 }
 
+// A constant of one value as text: the kernel then reads no memory for that operand.
+std::string known_value(int reg, const Tensor& t) {
+  return fmt::format("r{} = as_float({:#x}u);\n", reg, std::bit_cast<uint32_t>(ReadAs<float>(t)[0]));
+}
+
 }  // namespace
 
 std::variant<kernel::Epilogue, Refusal> epilogue_of(const Request& r, bool channels_last, std::vector<Layout>& inputs) {
@@ -71,6 +78,7 @@ std::variant<kernel::Epilogue, Refusal> epilogue_of(const Request& r, bool chann
     if (!operand) return Refusal{fmt::format("epilogue operand {} {} repeats in no simple way", k, dims.text())};
     operand->type = element_of(stored);
     e.operands.push_back(*operand);
+    if (const Tensor* t = r.constant(at); t && t->size() == 1) e.expression.body.insert(0, known_value(k + 1, *t));
     inputs[static_cast<size_t>(at)] = layout;
   }
   return e;
