@@ -113,20 +113,57 @@ std::optional<StridedAttention::Rows> mask_rows(Value* mask, const StridedAttent
   return rows && rows->offset == 0 ? rows : std::nullopt;
 }
 
-// The place of the result: [batch, heads, queries, size], or with heads and queries the other way round where a
-// Transpose follows that does so; that node then is what is replaced.
-void place_output(Found& f, StridedAttention& a) {
-  int64_t b = a.batch, h = a.heads, s = a.queries, d = a.v_head_size;
-  int rank = f.last->output()->shape.rank();
-  a.out = {0, h * s * d, s * d, d};
-  a.dims = rank == 3 ? std::vector<int64_t>{h, s, d} : std::vector<int64_t>{b, h, s, d};
+// Where rows in the order [queries, batch] go through a matrix product of rows and then to the order [batch, queries]
+// (torch's MultiheadAttention with the batch first): the last Transpose of that, with the Reshape before it.
+struct Reordered {
+  Node *reshape = nullptr, *transpose = nullptr;
+};
+std::optional<Reordered> reordered_later(const Node* transpose, int64_t queries, int64_t batch) {
+  const Node* flat = transpose->output()->only_user();
+  if (!is_plain(flat, "Reshape") || !flat->output()->shape.is_static() || flat->output()->shape.rank() != 2)
+    return std::nullopt;
+  const Node* gemm = flat->output()->only_user();
+  if (!is_plain(gemm, "Gemm") || gemm->input(0) != flat->output() || gemm->i("transA")) return std::nullopt;
+  if (const Value* c = gemm->input(2); c && (!c->shape.is_static() || c->shape.get().count() != c->shape.get().back()))
+    return std::nullopt;
+  if (flat->output()->shape.get()[0] != queries * batch) return std::nullopt;
+  Node* reshape = gemm->output()->only_user();
+  if (!is_plain(reshape, "Reshape") || !reshape->output()->shape.is_static()) return std::nullopt;
+  Dims d = reshape->output()->shape.get();
+  Node* last = reshape->output()->only_user();
+  if (d.rank() != 3 || d[0] != queries || d[1] != batch || !is_plain(last, "Transpose")) return std::nullopt;
+  if (last->ints_or_empty("perm") != std::vector<int64_t>{1, 0, 2}) return std::nullopt;
+  return Reordered{reshape, last};
+}
+
+// The place of the result: [batch, heads, queries, size], or the order that a Transpose which follows makes of it; that
+// node then is what is replaced.
+void place_output(ir::Graph& g, Found& f, StridedAttention& a) {
+  std::vector<int64_t> dims = {a.batch, a.heads, a.queries, a.v_head_size}, order = {0, 1, 2, 3};
+  const int rank = f.last->output()->shape.rank(), missing = 4 - rank;
   Node* user = f.last->output()->only_user();
-  if (!is_plain(user, "Transpose")) return;
-  std::vector<int64_t> swapped = rank == 3 ? std::vector<int64_t>{1, 0, 2} : std::vector<int64_t>{0, 2, 1, 3};
-  if (user->ints_or_empty("perm") != swapped) return;
-  f.last = user;
-  a.out = {0, s * h * d, d, h * d};
-  a.dims = rank == 3 ? std::vector<int64_t>{s, h, d} : std::vector<int64_t>{b, s, h, d};
+  if (is_plain(user, "Transpose")) {
+    std::vector<int64_t> perm = user->ints_or_empty("perm");
+    if (static_cast<int>(perm.size()) == rank && perm.back() == rank - 1) {
+      for (int i = 0; i < rank; ++i) order[static_cast<size_t>(i + missing)] = perm[static_cast<size_t>(i)] + missing;
+      f.last = user;
+      if (auto later =
+              order == std::vector<int64_t>{2, 0, 1, 3} ? reordered_later(user, a.queries, a.batch) : std::nullopt) {
+        order = {0, 2, 1, 3};
+        const Dims d = later->transpose->output()->shape.get();
+        Value* shape = g.add_constant("shape", Tensor::ints(std::span(d.begin(), d.end())));
+        replace_node(g, later->transpose,
+                     ops::add_op(g, "Reshape", {later->reshape->input(0), shape}, {}, 1, later->transpose));
+      }
+    }
+  }
+  int64_t stride = 1, strides[4];
+  for (size_t i = 4; i-- > 0;) {
+    strides[order[i]] = stride;
+    stride *= dims[static_cast<size_t>(order[i])];
+  }
+  a.out = {0, strides[0], strides[1], strides[2]};
+  for (size_t i = static_cast<size_t>(missing); i < 4; ++i) a.dims.push_back(dims[static_cast<size_t>(order[i])]);
 }
 
 bool fuse(ir::Graph& g, Node* product) {
@@ -156,7 +193,7 @@ bool fuse(ir::Graph& g, Node* product) {
     a.mask = *rows;
     inputs.push_back(base);
   }
-  place_output(*f, a);
+  place_output(g, *f, a);
   replace_node(g, f->last, ops::add_op(g, "StridedAttention", inputs, a.attrs(), 1, f->last, "hipforge"));
   return true;
 }

@@ -72,6 +72,9 @@ bool recognize(ir::Graph& g, const PassOptions&);
 bool sink_transposes(ir::Graph& g, const PassOptions&);
 /// For GPUs: the products with constant matrices that make queries, keys and values of one input become one.
 bool merge_linear(ir::Graph& g, const PassOptions&);
+/// For GPUs: a Transpose that leaves the last axis goes behind products with constant matrices and sums with constant
+/// rows.
+bool sink_transpose(ir::Graph& g, const PassOptions&);
 /// For GPUs: softmax(scale * Q K^T + mask) V becomes one StridedAttention, which reads what Transpose, Reshape, Split
 /// and Slice only show in another order.
 bool fuse_attention(ir::Graph& g, const PassOptions&);

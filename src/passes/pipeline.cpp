@@ -21,6 +21,7 @@ constexpr Pass kPipeline[] = {
     // Known operators are found before elementwise fusion hides their parts.
     {.name = "merge_equal", .run = merge_equal},
     {.name = "recognize", .run = recognize},
+    {.name = "sink_transpose", .run = sink_transpose},
     {.name = "merge_linear", .run = merge_linear},
     {.name = "propagate_again", .run = propagate, .recurses = true},
     {.name = "clean_up_again", .run = clean_up},

@@ -99,6 +99,20 @@ std::optional<View> sliced(View from, const Node* n) {
   return from;
 }
 
+// A Gather of one position, whose axis goes.
+std::optional<View> selected(View from, const Node* n) {
+  const Value* index = n->input(1);
+  if (!index || !index->is_constant() || index->constant.rank() != 0) return std::nullopt;
+  int axis = normalize_axis(n->i("axis"), from.dims.rank());
+  int64_t at = to_int(index->constant), extent = from.dims[axis];
+  if (at < 0) at += extent;
+  if (at < 0 || at >= extent) return std::nullopt;
+  from.offset += at * from.strides[axis];
+  from.dims.erase(axis);
+  from.strides.erase(axis);
+  return from;
+}
+
 // Input 0 repeated to the output's extents.
 std::optional<View> expanded(const View& from, const Dims& to) {
   if (from.dims.rank() > to.rank()) return std::nullopt;
@@ -123,6 +137,7 @@ std::optional<View> through(const Value* v, bool scaled) {
     return reshaped(view_of(n->input(0), scaled), v->shape.get());
   if (n->is("Transpose")) return transposed(view_of(n->input(0), scaled), n);
   if (n->is("Split")) return part(view_of(n->input(0), scaled), n, v->producer_index());
+  if (n->is("Gather")) return selected(view_of(n->input(0), scaled), n);
   if (n->is("Slice")) return sliced(view_of(n->input(0), scaled), n);
   if (n->is("Expand")) return expanded(view_of(n->input(0), scaled), v->shape.get());
   int at = scaled ? scaled_input(n) : -1;

@@ -74,6 +74,29 @@ TEST(Attention, BatchesOfMatrices) {
   EXPECT_EQ(operators(*optimized(t, 1e-5, true)), "MatMul MatMul MatMul StridedAttention");
 }
 
+// torch's MultiheadAttention with the batch first: rows change places before and after.
+TEST(Attention, RowsThatChangePlaces) {
+  TestGraph t;
+  Value* x = t.input({kBatch, kRows, kAll});
+  auto turned = [&](Value* v, std::vector<int64_t> perm) {
+    return t.op("Transpose", {v}, {{"perm", std::move(perm)}});
+  };
+  Value* all = t.op("MatMul", {turned(x, {1, 0, 2}), t.constant({kAll, 3 * kAll})});
+  all = t.op("Reshape", {t.op("Add", {t.constant({3 * kAll}), all}), t.ints({1, kRows, kBatch, 3, kAll})});
+  all = t.op("Squeeze", {turned(all, {3, 1, 2, 0, 4}), t.ints({3})});
+  auto part = [&](int64_t i, std::vector<int64_t> perm) {
+    Value* index = t.graph->add_constant("i", Tensor::of<int64_t>({}, {i}));
+    return turned(
+        t.op("Reshape", {t.op("Gather", {all, index}, {{"axis", int64_t{0}}}), t.ints({kRows, kBatch, kHeads, kSize})}),
+        std::move(perm));
+  };
+  Value* scores = t.op("MatMul", {part(0, {1, 2, 0, 3}), part(1, {1, 2, 3, 0})});
+  Value* y = turned(t.op("MatMul", {t.op("Softmax", {scores}), part(2, {1, 2, 0, 3})}), {2, 0, 1, 3});
+  y = t.op("Gemm", {t.op("Reshape", {y, t.ints({kRows * kBatch, kAll})}), t.constant({kAll, 6}), t.constant({6})});
+  t.output(turned(t.op("Reshape", {y, t.ints({kRows, kBatch, 6})}), {1, 0, 2}));
+  EXPECT_EQ(operators(*optimized(t, 1e-5, true)), "MatMul StridedAttention Reshape Gemm Reshape");
+}
+
 // Keys and values of another sequence: two products.
 TEST(Attention, CrossAttention) {
   TestGraph t;
