@@ -50,9 +50,11 @@ void check_problem(const ConvProblem& p) {
       fail(Code::Unsupported, "a convolution over {} x {} x {} x {} elements; at most 2^31", a, b, c, d);
   };
   limit(p.n, p.h + 2 * p.pad[0] + p.r * p.dilation[0], p.w + 2 * p.pad[1] + p.s * p.dilation[1], p.pitch);
-  limit(p.n, p.p, p.q, 512);
+  limit(p.n, p.p, p.q, 1);
   limit(p.n, p.h2, p.w2, std::max<int64_t>(p.pitch2, 1));
   limit(p.k, p.r, p.s, p.pitch / p.groups + 64);
+  // Too many taps for a bit each: coordinates of 16 bits, unless there is one row.
+  if (p.r * p.s <= 32 || (p.h == 1 && p.r == 1 && p.pad[0] == 0)) return;
   limit(p.p * p.stride[0] + p.pad[0], 1 << 15, 1, 1);
   limit(p.q * p.stride[1] + p.pad[1], 1 << 15, 1, 1);
 }

@@ -148,7 +148,9 @@ DEV void store_chunks(accumulators& acc, const problem& a, const place& t, const
   }
 }
 DEV void store_all(accumulators& acc, const held_vectors& h, const problem& a, const place& t, const wave_position& at) {
-  if constexpr (CHUNK > 0) return store_chunks(acc, a, t, at);
+  if constexpr (CHUNK > 0) {
+    store_chunks(acc, a, t, at);
+  } else {
 #pragma unroll
   for (int i = 0; i < MI; i++)
 #pragma unroll
@@ -161,6 +163,7 @@ DEV void store_all(accumulators& acc, const held_vectors& h, const problem& a, c
         spot s = output_of(a, t, at, i, j, v);
         if (s.ok) put(a, s, HELD ? &h.r[HELD ? i : 0][HELD ? j : 0][HELD ? v : 0] : nullptr, x);
       }
+  }
 }
 DEV void join_splits(accumulators& acc, const problem& a, const place& t, const wave_position& pos, int at, u32* word) {
   constexpr int PART = VECTORS * 2 * THREADS;  // f32x4 of a partial tile, thread by thread

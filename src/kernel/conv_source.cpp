@@ -71,14 +71,14 @@ struct work {
 
 // Lanes run along a pixel's chunks or, where a pixel has only a few channels, along pixels: addresses then stay
 // contiguous. Which taps of a pixel lie inside the image is a few bits, packed; where there are too many taps, the
-// pixel's coordinates are kept in their place.
+// pixel's coordinates are kept in their place, 16 bits each unless there is one row.
 const std::string_view kConvFeeder = R"hip(
 constexpr bool LINEAR = R * S == 1 && SH == 1 && SW == 1 && P == H && Q == W && PH == 0 && PW == 0;
 constexpr bool THIN = C < 4 * VEC && !C2 && !LINEAR && PIX_EXACT && (BM % THREADS == 0 || THREADS % BM == 0);
 constexpr int ROWS = BM < THREADS ? BM : THREADS;
 constexpr int PIXELS = THIN ? BM / ROWS : PIX_COPIES;  // different pixels a thread copies from
 constexpr int TAP_BITS = R * S + (C2 ? 1 : 0);
-constexpr bool MANY_TAPS = TAP_BITS > 32;
+constexpr bool MANY_TAPS = TAP_BITS > 32, ONE_ROW = H == 1 && R == 1 && PH == 0;
 constexpr int PER_WORD = MANY_TAPS ? 1 : 32 / TAP_BITS;
 static_assert(!MANY_TAPS || !C2, "the second input's tap needs a bit");
 struct feeder {
@@ -94,7 +94,7 @@ struct feeder {
   MEMBER int chunk_of(int i) const { return THIN ? chunk + i / PIXELS * (THREADS / ROWS) : chunk; }
   MEMBER u32 taps_of(int h, int w) const {
     if constexpr (LINEAR) return C2 ? 3 : 1;
-    if constexpr (MANY_TAPS) return (u32)(h + PH) << 16 | (u32)(w + PW);
+    if constexpr (MANY_TAPS) return ONE_ROW ? (u32)(w + PW) : (u32)(h + PH) << 16 | (u32)(w + PW);
     u32 cols = 0, all = 0;
 #pragma unroll
     for (int s = 0; s < S; s++) cols |= (u32)((u32)(w + s * DW) < (u32)W) << s;
@@ -105,7 +105,8 @@ struct feeder {
   }
   MEMBER bool tap_inside(int p, int tap) const {
     if constexpr (MANY_TAPS) {
-      int h = (int)(taps[p] >> 16) - PH + tap / S * DH, w = (int)(taps[p] & 0xffff) - PW + tap % S * DW;
+      int h = ONE_ROW ? 0 : (int)(taps[p] >> 16) - PH + tap / S * DH;
+      int w = (int)(ONE_ROW ? taps[p] : taps[p] & 0xffff) - PW + tap % S * DW;
       return taps[p] != ~0u && (u32)h < (u32)H && (u32)w < (u32)W;
     } else {
       return taps[p / PER_WORD] >> (tap + p % PER_WORD * TAP_BITS) & 1;

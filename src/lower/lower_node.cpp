@@ -55,6 +55,16 @@ std::optional<Refusal> append_epilogue(const Request& r, Lowered& l) {
   return std::nullopt;
 }
 
+// What a kernel cannot count is a reason to try the next.
+Answer attempt(const Row& row, const Request& r) {
+  try {
+    return row.lower(r);
+  } catch (const Error& e) {
+    if (e.code() != Code::Unsupported) throw;
+    return Refusal{e.what()};
+  }
+}
+
 void add_reason(std::string& why, const Row& row, const Answer& answer) {
   why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", row.name, std::get<Refusal>(answer).reason);
 }
@@ -66,7 +76,7 @@ Answer lower_node(const Request& r) {
   std::string why;
   for (const Row& row : rows) {
     if (r.node.epilogue && !row.takes_epilogue) continue;
-    Answer answer = row.lower(r);
+    Answer answer = attempt(row, r);
     if (std::holds_alternative<Lowered>(answer)) return answer;
     add_reason(why, row, answer);
   }
@@ -77,7 +87,7 @@ Answer lower_node(const Request& r) {
   bare.epilogue = nullptr;
   const Request plain{bare, r.layouts, r.target, r.precision};
   for (const Row& row : rows) {
-    Answer answer = row.lower(plain);
+    Answer answer = attempt(row, plain);
     if (auto* l = std::get_if<Lowered>(&answer)) {
       std::optional<Refusal> refusal = append_epilogue(r, *l);
       if (!refusal) return answer;

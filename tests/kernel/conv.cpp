@@ -107,6 +107,19 @@ TEST_P(Conv, MoreTapsThanBits) {
          .out = Element::F16},
         {}, {}, 2);
 }
+TEST_P(Conv, ALongRowWithManyTaps) {
+  check({.w = 70000,
+         .c = 2,
+         .k = 3,
+         .q = 138,
+         .s = 40,
+         .stride = {1, 507},
+         .dilation = {1, 10},
+         .pad = {0, 5},
+         .in = Element::F16,
+         .out = Element::F32},
+        {}, {}, 1);
+}
 TEST_P(Conv, Groups) {
   ConvProblem p{.n = 2,
                 .h = 6,

@@ -46,6 +46,14 @@ TEST(FoldShortcut, TheOneWithMoreTapsIsTheMainOne) {
   EXPECT_EQ(g->last()->ints("strides2"), (Ints{1, 1}));
 }
 
+TEST(FoldShortcut, LeavesTapsThatHaveNoBits) {
+  TestGraph t;
+  Value* x = t.input({1, 4, 8, 8});
+  Value* a = t.op("Conv", {x, t.constant({4, 4, 6, 6})}, {{"auto_pad", std::string("SAME_UPPER")}});
+  t.output(t.op("Add", {a, t.op("Conv", {x, t.constant({4, 4, 1, 1})})}));
+  EXPECT_EQ(operators(*optimized(t, 1e-5, true)), "Conv Conv");
+}
+
 TEST(FoldShortcut, OnGpusOnly) {
   TestGraph t = block(1, {2, 2}, true);
   EXPECT_EQ(operators(*optimized(t)), "Conv Conv Conv");
