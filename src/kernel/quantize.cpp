@@ -31,7 +31,7 @@ DEV void read(const whole* p, int (&v)[8]) {
     w[0] = (u32)all;
     w[1] = (u32)(all >> 32);
   } else {
-    for (unsigned i = 0; i < sizeof(whole) / 2; i++) {
+    for (int i = 0; i < (int)sizeof(whole) / 2; i++) {
       u32x4 four = ((const u32x4*)p)[i];
       w[4 * i] = four.x, w[4 * i + 1] = four.y, w[4 * i + 2] = four.z, w[4 * i + 3] = four.w;
     }
@@ -45,7 +45,7 @@ DEV void write(whole* p, const int (&v)[8]) {
     w[i * sizeof(whole) / 4] |= bits << i * sizeof(whole) % 4 * 8;
   }
   if constexpr (sizeof(whole) == 1) *(u64*)p = w[0] | (u64)w[1] << 32;
-  else for (unsigned i = 0; i < sizeof(whole) / 2; i++) ((u32x4*)p)[i] = u32x4{w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]};
+  else for (int i = 0; i < (int)sizeof(whole) / 2; i++) ((u32x4*)p)[i] = u32x4{w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]};
 }
 
 #if HF_TO_INTEGER
