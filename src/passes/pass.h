@@ -81,6 +81,8 @@ bool fuse_attention(ir::Graph& g, const PassOptions&);
 /// On GPUs: the sum of a convolution and one of a single tap, a residual block's shortcut, becomes
 /// hipforge.ConvShortcut.
 bool fold_shortcut(ir::Graph& g, const PassOptions&);
+/// For GPUs: a Gemm by constants between Reshapes that flatten and divide its rows becomes a FusedMatMul and an Add.
+bool unflatten_gemm(ir::Graph& g, const PassOptions&);
 /// Elementwise nodes that follow a convolution or matrix product become its epilogue.
 bool fuse_epilogues(ir::Graph& g, const PassOptions&);
 /// Trees of elementwise nodes become one Pointwise node.

@@ -30,6 +30,7 @@ constexpr Pass kPipeline[] = {
     // Attention while its parts are single nodes.
     {.name = "fuse_attention", .run = fuse_attention, .at_load = false},
     {.name = "fold_shortcut", .run = fold_shortcut, .at_load = false},
+    {.name = "unflatten_gemm", .run = unflatten_gemm, .at_load = false},
     // Fusion needs known shapes: an operand's broadcast decides whether it fits. Products take what they can first, the
     // rest of the elementwise work is joined among itself.
     {.name = "fuse_epilogues", .run = fuse_epilogues, .at_load = false},

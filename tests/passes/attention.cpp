@@ -94,7 +94,7 @@ TEST(Attention, RowsThatChangePlaces) {
   Value* y = turned(t.op("MatMul", {t.op("Softmax", {scores}), part(2, {1, 2, 0, 3})}), {2, 0, 1, 3});
   y = t.op("Gemm", {t.op("Reshape", {y, t.ints({kRows * kBatch, kAll})}), t.constant({kAll, 6}), t.constant({6})});
   t.output(turned(t.op("Reshape", {y, t.ints({kRows, kBatch, 6})}), {1, 0, 2}));
-  EXPECT_EQ(operators(*optimized(t, 1e-5, true)), "MatMul StridedAttention Reshape Gemm Reshape");
+  EXPECT_EQ(operators(*optimized(t, 1e-5, true)), "MatMul StridedAttention Reshape FusedMatMul");
 }
 
 // Keys and values of another sequence: two products.
@@ -142,6 +142,26 @@ TEST(Attention, OtherLayersStayApart) {
   t.output(t.op("Mul", {linear(t, x, false), t.op("Relu", {linear(t, x, false)})}));
   std::string left = operators(*optimized(t, 1e-5, true));
   EXPECT_EQ(left.find("Split"), std::string::npos) << left;
+}
+
+// A linear layer on flattened rows takes the residual of the shape before into its epilogue.
+TEST(UnflattenGemm, TheResidualIsTheProductsOwn) {
+  for (int64_t turned : {0, 1}) {
+    TestGraph t;
+    Value* x = t.input({kBatch, kRows, kAll});
+    Value* y = t.op("Gemm", {t.op("Reshape", {x, t.ints({-1, kAll})}), t.constant({kAll, kAll}), t.constant({kAll})},
+                    {{"transB", turned}, {"alpha", 0.5f}});
+    t.output(t.op("Add", {t.op("Reshape", {y, t.ints({kBatch, kRows, kAll})}), x}));
+    auto g = optimized(t, 1e-5, true);
+    EXPECT_EQ(operators(*g), "FusedMatMul");
+    EXPECT_TRUE(g->first()->epilogue);
+  }
+}
+TEST(UnflattenGemm, OtherReshapesStay) {
+  TestGraph t;
+  Value* y = t.op("Gemm", {t.input({10, kAll}), t.constant({kAll, 6})});
+  t.output(t.op("Reshape", {y, t.ints({2, 15, 2})}));
+  EXPECT_EQ(operators(*optimized(t, 1e-5, true)), "Gemm Reshape");
 }
 
 TEST(Attention, AStridedNodeThatReachesBeyondItsTensorIsRefused) {
