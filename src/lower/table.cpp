@@ -23,6 +23,8 @@ constexpr Row kRows[] = {
     {"ConvInteger", "", "integer conv", lower_integer_conv},
     {"ConvShortcut", "hipforge", "conv", lower_conv_shortcut, true},
     {"ConvTranspose", "", "direct", lower_direct_conv_transpose, true},
+    {"CumProd", "", "scan", lower_cumulative},
+    {"CumSum", "", "scan", lower_cumulative},
     {"DepthToSpace", "", "copy", lower_depth_space},
     {"DequantizeLinear", "", "dequantize", lower_dequantize},
     {"Dropout", "", "alias", lower_dropout},
@@ -63,6 +65,7 @@ constexpr Row kRows[] = {
     {"Mean", "", "pointwise", lower_pointwise, true},
     {"MeanVarianceNormalization", "", "row norm", lower_mean_variance},
     {"MultiHeadAttention", "com.microsoft", "attention", lower_multi_head_attention},
+    {"OneHot", "", "one hot", lower_one_hot},
     {"Pad", "", "copy", lower_pad},
     {"Pointwise", "hipforge", "pointwise", lower_pointwise, true},
     {"QLinearConv", "", "integer conv", lower_integer_conv},
@@ -96,6 +99,7 @@ constexpr Row kRows[] = {
     {"TopK", "", "topk", lower_topk},
     {"Transpose", "", "alias", lower_transpose_alias},
     {"Transpose", "", "copy", lower_transpose},
+    {"Trilu", "", "trilu", lower_trilu},
     {"Unsqueeze", "", "alias", lower_alias},
 };
 

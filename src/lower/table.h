@@ -12,6 +12,9 @@ Answer lower_gather_elements(const Request& r);
 Answer lower_gather_nd(const Request& r);
 Answer lower_scatter_elements(const Request& r);  // scatter.cpp
 Answer lower_scatter_nd(const Request& r);
+Answer lower_cumulative(const Request& r);  // patterns.cpp
+Answer lower_one_hot(const Request& r);
+Answer lower_trilu(const Request& r);
 // movement.cpp, pad.cpp: strided copies
 Answer lower_center_crop_pad(const Request& r);
 Answer lower_concat(const Request& r);
