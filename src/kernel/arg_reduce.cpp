@@ -143,6 +143,7 @@ Candidates arg_reduce(const ArgReduceProblem& p, const Target& target) {
                                                      {"PITCH", pitch},
                                                      {"THREADS", threads},
                                                      {"LANES", plan.lanes},
+                                                     {"TOGETHER", 1},
                                                      {"VEC", vec}};
   for (const auto& [name, value] : numbers) spec.defines.push_back(fmt::format("HF_{}={}", name, value));
   return {std::move(spec)};

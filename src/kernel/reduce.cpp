@@ -135,6 +135,7 @@ class Builder {
     spec.lds_bytes = kRowLds;
     spec.grid[0] = plan.blocks(s.outer * s.pieces);
     spec.defines.push_back(fmt::format("HF_LANES={}", plan.lanes));
+    spec.defines.push_back("HF_TOGETHER=1");
     spec.defines.push_back(fmt::format("HF_COLS={}", s.reduced));
     spec.arguments.push_back(Argument::int64(s.outer));
     if (!s.to_states) add_operands(spec, p_.epilogue, 1);

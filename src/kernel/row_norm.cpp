@@ -12,9 +12,9 @@ namespace {
 
 // Without HF_KEEP the row is read two or three times.
 const char* const kSource = R"hip(
-DEV void read(const in::type* row, int col, float (&v)[HF_VEC]) {
-  if (col < HF_PITCH) {
-    pack<HF_VEC, HF_IN>::load(row + col, v);
+DEV void read(const in::type* x, i64 row, int access, float (&v)[HF_VEC]) {
+  if (access * HF_VEC < HF_PITCH) {
+    pack<HF_VEC, HF_IN>::load(x + place_of(row, access), v);
   } else {
     for (int i = 0; i < HF_VEC; i++) v[i] = 0;
   }
@@ -27,62 +27,74 @@ DEV float distances(int col, const float (&v)[HF_VEC], float mean) {
   return sum;
 }
 
+DEV void further(i64 row, float mean, float factor$(own)) {
+#if HF_MEAN
+  if (lane_of_row() == 0) mean_out[row] = mean;
+#endif
+#if HF_INVERSE
+  if (lane_of_row() == 0) inverse_out[row] = factor;
+#endif
+}
+
 KERNEL(HF_THREADS, ROW_BLOCKS) row_norm(const in::type* x, out::type* y, i64 rows, float epsilon$(own)$(parameters)) {
   LDS(lds, 128);
   float* scratch = (float*)lds;
   int lane = lane_of_row();
+#if HF_KEEP
+  float v[HF_TOGETHER][HF_KEEP][HF_VEC], mean[HF_TOGETHER], factor[HF_TOGETHER];
+#pragma unroll
+  for (int r = 0; r < HF_TOGETHER; r++) {
+    i64 row = row_of_thread(r) < rows ? row_of_thread(r) : rows - 1;
+#pragma unroll
+    for (int k = 0; k < HF_KEEP; k++) read(x, row, k * HF_LANES + lane, v[r][k]);
+  }
+#pragma unroll
+  for (int r = 0; r < HF_TOGETHER; r++) {
+    float sum = 0;
+    mean[r] = 0;
+    if (CENTRED) {
+#pragma unroll
+      for (int k = 0; k < HF_KEEP; k++)
+        for (int i = 0; i < HF_VEC; i++) mean[r] += v[r][k][i];
+      mean[r] = over_row<add_f32_op>(mean[r], scratch) / HF_COLS;
+    }
+#pragma unroll
+    for (int k = 0; k < HF_KEEP; k++) sum += distances(k * STEP + lane * HF_VEC, v[r][k], mean[r]);
+    factor[r] = factor_of(over_row<add_f32_op>(sum, scratch), epsilon);
+  }
+#pragma unroll
+  for (int r = 0; r < HF_TOGETHER; r++) {
+    i64 row = row_of_thread(r);
+    if (row >= rows) return;
+    further(row, mean[r], factor[r]$(own_arguments));
+#pragma unroll
+    for (int k = 0; k < HF_KEEP; k++) {
+      int access = k * HF_LANES + lane;
+      if (access * HF_VEC < HF_PITCH) write(y + place_of(row, access), row, access * HF_VEC, v[r][k], mean[r], factor[r]$(own_arguments)$(arguments));
+    }
+  }
+#else
   i64 row = row_of_thread();
   bool live = row < rows;
   if (!live) row = rows - 1;
-  x += row * HF_PITCH;
-  y += row * HF_PITCH;
-  float sum = 0, mean = 0;
-#if HF_KEEP
-  float v[HF_KEEP][HF_VEC];
-#pragma unroll
-  for (int k = 0; k < HF_KEEP; k++) {
-    read(x, k * STEP + lane * HF_VEC, v[k]);
-    if (CENTRED)
-      for (int i = 0; i < HF_VEC; i++) mean += v[k][i];
-  }
-  if (CENTRED) mean = over_row<add_f32_op>(mean, scratch) / HF_COLS;
-#pragma unroll
-  for (int k = 0; k < HF_KEEP; k++) sum += distances(k * STEP + lane * HF_VEC, v[k], mean);
-#else
-  float v[1][HF_VEC];
+  float v[HF_VEC], sum = 0, mean = 0;
   if (CENTRED) {
-    for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
-      read(x, col, v[0]);
-      for (int i = 0; i < HF_VEC; i++) mean += v[0][i];
+    for (int access = lane; access * HF_VEC < HF_PITCH; access += HF_LANES) {
+      read(x, row, access, v);
+      for (int i = 0; i < HF_VEC; i++) mean += v[i];
     }
     mean = over_row<add_f32_op>(mean, scratch) / HF_COLS;
   }
-  for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
-    read(x, col, v[0]);
-    sum += distances(col, v[0], mean);
+  for (int access = lane; access * HF_VEC < HF_PITCH; access += HF_LANES) {
+    read(x, row, access, v);
+    sum += distances(access * HF_VEC, v, mean);
   }
-#endif
-  sum = over_row<add_f32_op>(sum, scratch);
+  float factor = factor_of(over_row<add_f32_op>(sum, scratch), epsilon);
   if (!live) return;
-  float factor = factor_of(sum, epsilon);
-  if (lane == 0) {
-#if HF_MEAN
-    mean_out[row] = mean;
-#endif
-#if HF_INVERSE
-    inverse_out[row] = factor;
-#endif
-  }
-#if HF_KEEP
-#pragma unroll
-  for (int k = 0; k < HF_KEEP; k++) {
-    int col = k * STEP + lane * HF_VEC;
-    if (col < HF_PITCH) write(y, row, col, v[k], mean, factor$(own_arguments)$(arguments));
-  }
-#else
-  for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
-    read(x, col, v[0]);
-    write(y, row, col, v[0], mean, factor$(own_arguments)$(arguments));
+  further(row, mean, factor$(own_arguments));
+  for (int access = lane; access * HF_VEC < HF_PITCH; access += HF_LANES) {
+    read(x, row, access, v);
+    write(y + place_of(row, access), row, access * HF_VEC, v, mean, factor$(own_arguments)$(arguments));
   }
 #endif
 }
@@ -114,7 +126,7 @@ Candidates row_norm(const RowNormProblem& p, const Target& target) {
   const int64_t length = p.pitch ? p.pitch : p.cols;
   Candidates all;
   for (const RowPlan& plan : row_plans(p.rows, length, row_vector(length, p.in, p.out), target))
-    all.push_back(make(p, plan));
+    all.push_back(make(p, paired(plan, p.rows, target)));
   return all;
 }
 

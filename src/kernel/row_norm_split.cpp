@@ -20,7 +20,8 @@ constexpr int PIECE = HF_THREADS * HF_KEEP * HF_VEC;
 constexpr int PIECES = (HF_COLS + PIECE - 1) / PIECE;
 struct moments { float mean, sum; };
 DEV int piece_size(int piece) { return piece < PIECES - 1 ? PIECE : HF_COLS - (PIECES - 1) * PIECE; }
-DEV int column(int k) { return block_x() % PIECES * PIECE + (k * HF_THREADS + thread_x()) * HF_VEC; }
+DEV int access_of(int k) { return block_x() % PIECES * (PIECE / HF_VEC) + k * HF_THREADS + thread_x(); }
+DEV int column(int k) { return access_of(k) * HF_VEC; }
 DEV void read_piece(const in::type* row, float (&v)[HF_KEEP][HF_VEC]) {
 #pragma unroll
   for (int k = 0; k < HF_KEEP; k++) {
@@ -77,7 +78,7 @@ KERNEL(HF_THREADS, 2) row_norm_scale(const in::type* x, out::type* y, const mome
   float factor = factor_of(sum, epsilon);
 #pragma unroll
   for (int k = 0; k < HF_KEEP; k++)
-    if (column(k) < HF_COLS) write(y + row * HF_COLS, row, column(k), v[k], mean, factor$(own_arguments)$(arguments));
+    if (column(k) < HF_COLS) write(y + (row * (HF_COLS / HF_VEC) + access_of(k)) * HF_VEC, row, column(k), v[k], mean, factor$(own_arguments)$(arguments));
 }
 )hip";
 

@@ -47,6 +47,7 @@ template <int T> DEV void read_parameters(const typename element<T>::type* p, i6
       v[i] = element<T>::load(p[(col + i < HF_COLS ? col + i : HF_COLS - 1) / HF_RUN]);
   }
 }
+// y: where the elements from col on go.
 DEV void write(out::type* y, i64 row, int col, float (&v)[HF_VEC], float mean, float factor$(own)$(parameters)) {
   for (int i = 0; i < HF_VEC; i++) v[i] = (CENTRED ? v[i] - mean : v[i]) * factor;
 #if HF_SCALE >= 0
@@ -61,7 +62,7 @@ DEV void write(out::type* y, i64 row, int col, float (&v)[HF_VEC], float mean, f
 #endif
   for (int i = 0; i < HF_VEC; i++)
     v[i] = col + i < HF_COLS ? finish(v[i], row, col + i$(arguments)) : 0.f;
-  pack<HF_VEC, HF_OUT>::store(y + col, v);
+  pack<HF_VEC, HF_OUT>::store(y, v);
 }
 )hip";
 

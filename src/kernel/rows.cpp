@@ -23,7 +23,11 @@ constexpr bool WHOLE_BLOCK = HF_LANES == HF_THREADS;
 constexpr int STEP = HF_LANES * HF_VEC;
 constexpr int ROW_BLOCKS = HF_THREADS > 256 ? 1 : 2;  // that should fit a compute unit
 
-DEV i64 row_of_thread() { return (i64)block_x() * (HF_THREADS / HF_LANES) + thread_x() / HF_LANES; }
+DEV i64 row_of_thread(int k = 0) {
+  return ((i64)block_x() * HF_TOGETHER + k) * (HF_THREADS / HF_LANES) + thread_x() / HF_LANES;
+}
+// Where an access of a row begins: seen to be a multiple of its elements, or NVIDIA's compiler splits what is stored.
+DEV i64 place_of(i64 row, int access) { return (row * (HF_PITCH / HF_VEC) + access) * HF_VEC; }
 DEV int lane_of_row() { return thread_x() % HF_LANES; }
 template <class Op> DEV float over_row(float v, float* scratch) {
   if constexpr (WHOLE_BLOCK) {
@@ -38,7 +42,15 @@ template <class Op> DEV float over_row(float v, float* scratch) {
 
 std::vector<std::string> RowPlan::defines() const {
   return {fmt::format("HF_THREADS={}", threads), fmt::format("HF_LANES={}", lanes), fmt::format("HF_VEC={}", vec),
-          fmt::format("HF_KEEP={}", keep)};
+          fmt::format("HF_KEEP={}", keep), fmt::format("HF_TOGETHER={}", together)};
+}
+
+RowPlan paired(RowPlan plan, int64_t rows, const Target& target) {
+  const int64_t threads = rows * plan.lanes;
+  if (plan.keep && plan.keep * plan.vec <= 8 && plan.lanes <= target.wave_size &&
+      threads >= int64_t{2048} * 2 * target.compute_units)
+    plan.together = 2;
+  return plan;
 }
 
 int row_vector(int64_t length, Element in, Element out) {

@@ -14,8 +14,9 @@ const char* const kSource = R"hip(
 typedef element<HF_IN> in;
 typedef element<HF_OUT> out;
 // Columns beyond the row count as -inf, which changes neither maximum nor sum.
-DEV void read(const in::type* row, int col, float (&v)[HF_VEC]) {
-  if (col < HF_PITCH) pack<HF_VEC, HF_IN>::load(row + col, v);
+DEV void read(const in::type* x, i64 row, int access, float (&v)[HF_VEC]) {
+  int col = access * HF_VEC;
+  if (col < HF_PITCH) pack<HF_VEC, HF_IN>::load(x + place_of(row, access), v);
   for (int i = 0; i < HF_VEC; i++)
     if (col + i >= HF_COLS) v[i] = -infinity();
 }
@@ -28,7 +29,8 @@ DEV void exponentials(float (&v)[HF_VEC], float max, float& sum) {
   }
 }
 // Of what exponentials() left.
-DEV void write(out::type* row, int col, float (&v)[HF_VEC], float max, float sum) {
+DEV void write(out::type* y, i64 row, int access, float (&v)[HF_VEC], float max, float sum) {
+  int col = access * HF_VEC;
   if (col >= HF_PITCH) return;
 #if HF_LOG
   float shift = log_f32(sum);
@@ -39,51 +41,61 @@ DEV void write(out::type* row, int col, float (&v)[HF_VEC], float max, float sum
 #endif
   for (int i = 0; i < HF_VEC; i++)
     if (col + i >= HF_COLS) v[i] = 0;
-  pack<HF_VEC, HF_OUT>::store(row + col, v);
+  pack<HF_VEC, HF_OUT>::store(y + place_of(row, access), v);
 }
 
 KERNEL(HF_THREADS, ROW_BLOCKS) softmax(const in::type* x, out::type* y, i64 rows) {
   LDS(lds, 128);
   float* scratch = (float*)lds;
   int lane = lane_of_row();
+#if HF_KEEP
+  float v[HF_TOGETHER][HF_KEEP][HF_VEC], max[HF_TOGETHER], sum[HF_TOGETHER];
+#pragma unroll
+  for (int r = 0; r < HF_TOGETHER; r++) {
+    i64 row = row_of_thread(r) < rows ? row_of_thread(r) : rows - 1;
+#pragma unroll
+    for (int k = 0; k < HF_KEEP; k++) read(x, row, k * HF_LANES + lane, v[r][k]);
+  }
+#pragma unroll
+  for (int r = 0; r < HF_TOGETHER; r++) {
+    max[r] = -infinity();
+    sum[r] = 0;
+#pragma unroll
+    for (int k = 0; k < HF_KEEP; k++)
+      for (int i = 0; i < HF_VEC; i++) max[r] = max_f32(max[r], v[r][k][i]);
+    max[r] = over_row<max_f32_op>(max[r], scratch);
+#pragma unroll
+    for (int k = 0; k < HF_KEEP; k++) exponentials(v[r][k], max[r], sum[r]);
+    sum[r] = over_row<add_f32_op>(sum[r], scratch);
+  }
+#pragma unroll
+  for (int r = 0; r < HF_TOGETHER; r++) {
+    i64 row = row_of_thread(r);
+    if (row >= rows) return;
+#pragma unroll
+    for (int k = 0; k < HF_KEEP; k++) write(y, row, k * HF_LANES + lane, v[r][k], max[r], sum[r]);
+  }
+#else
   i64 row = row_of_thread();
   bool live = row < rows;
   if (!live) row = rows - 1;
-  x += row * HF_PITCH;
-  y += row * HF_PITCH;
-  float max = -infinity(), sum = 0;
-#if HF_KEEP
-  float v[HF_KEEP][HF_VEC];
-#pragma unroll
-  for (int k = 0; k < HF_KEEP; k++) {
-    read(x, k * STEP + lane * HF_VEC, v[k]);
-    for (int i = 0; i < HF_VEC; i++) max = max_f32(max, v[k][i]);
-  }
-  max = over_row<max_f32_op>(max, scratch);
-#pragma unroll
-  for (int k = 0; k < HF_KEEP; k++) exponentials(v[k], max, sum);
-  sum = over_row<add_f32_op>(sum, scratch);
-  if (!live) return;
-#pragma unroll
-  for (int k = 0; k < HF_KEEP; k++) write(y, k * STEP + lane * HF_VEC, v[k], max, sum);
-#else
-  float v[HF_VEC];
-  for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
-    read(x, col, v);
+  float v[HF_VEC], max = -infinity(), sum = 0;
+  for (int access = lane; access * HF_VEC < HF_PITCH; access += HF_LANES) {
+    read(x, row, access, v);
     for (int i = 0; i < HF_VEC; i++) max = max_f32(max, v[i]);
   }
   max = over_row<max_f32_op>(max, scratch);
-  for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
-    read(x, col, v);
+  for (int access = lane; access * HF_VEC < HF_PITCH; access += HF_LANES) {
+    read(x, row, access, v);
     exponentials(v, max, sum);
   }
   sum = over_row<add_f32_op>(sum, scratch);
   if (!live) return;
-  for (int col = lane * HF_VEC; col < HF_PITCH; col += STEP) {
+  for (int access = lane; access * HF_VEC < HF_PITCH; access += HF_LANES) {
     float unused = 0;
-    read(x, col, v);
+    read(x, row, access, v);
     exponentials(v, max, unused);
-    write(y, col, v, max, sum);
+    write(y, row, access, v, max, sum);
   }
 #endif
 }
@@ -172,7 +184,7 @@ Candidates softmax(const SoftmaxProblem& p, const Target& target) {
   const int64_t length = p.pitch ? p.pitch : p.cols;
   Candidates all;
   for (const RowPlan& plan : row_plans(p.rows, length, row_vector(length, p.in, p.out), target))
-    all.push_back(make_rows(p, plan));
+    all.push_back(make_rows(p, paired(plan, p.rows, target)));
   return all;
 }
 

@@ -48,7 +48,9 @@ Result expected(const RowNormProblem& p, const std::vector<float>& x, const std:
 
 class RowNorms : public KernelTest {
  protected:
-  void check(RowNormProblem p, float low = -3, float high = 5) {
+  void check(RowNormProblem p, float low = -3, float high = 5, int units = 0) {
+    Target t = target();
+    if (units) t.compute_units = units;
     const int64_t pitch = p.pitch ? p.pitch : p.cols, width = (p.cols + p.parameter_run - 1) / p.parameter_run;
     std::vector<float> x = rounded(random_floats(at(p.rows * pitch), low, high), p.in);
     for (int64_t i = 0; i < p.rows * pitch; ++i)
@@ -64,7 +66,7 @@ class RowNorms : public KernelTest {
     if (p.inverse) outputs.push_back(at(p.rows * 4));
     // The error of the sums grows with the mean that is taken away.
     const double far = 1e-6 * std::max({1.0, std::abs(double{low}), std::abs(double{high})});
-    for (const KernelSpec& spec : row_norm(p, target())) {
+    for (const KernelSpec& spec : row_norm(p, t)) {
       SCOPED_TRACE(fmt::format("{} x {} {}", p.rows, p.cols, spec.variant));
       const std::vector<Bytes> out = run(spec, inputs, outputs);
       near(floats(out[0], p.out), want.y, far, unit_of(p.out));
@@ -72,7 +74,7 @@ class RowNorms : public KernelTest {
       if (p.mean) near(floats(out[next++], Element::F32), want.mean, far, 1e-6);
       if (p.inverse) near(floats(out[next++], Element::F32), want.inverse, far, 1e-6);
     }
-    const std::vector<Candidates> split = row_norm_split(p, target());
+    const std::vector<Candidates> split = row_norm_split(p, t);
     if (split.empty()) return;
     SCOPED_TRACE(fmt::format("{} x {} split", p.rows, p.cols));
     near(floats(run_all(split, inputs, outputs)[0], p.out), want.y, far, unit_of(p.out));
@@ -90,7 +92,13 @@ TEST_P(RowNorms, RowsOfAllLengths) {
 TEST_P(RowNorms, RowsThatDoNotFitRegisters) {
   for (RowNorm kind : {RowNorm::Layer, RowNorm::Rms}) check({.rows = 2, .cols = 9001, .kind = kind, .scale = true});
 }
-TEST_P(RowNorms, ManyRows) { check({.rows = 519, .cols = 24, .scale = true, .bias = true}); }
+TEST_P(RowNorms, ManyRows) {
+  check({.rows = 519, .cols = 24, .scale = true, .bias = true});
+  // Two at once for the same lanes.
+  const RowNormProblem p{
+      .rows = 1031, .cols = 96, .in = Element::F16, .out = Element::F16, .scale = true, .mean = true};
+  check(p, -3, 5, 1);
+}
 TEST_P(RowNorms, AllKinds) {
   for (RowNorm kind : {RowNorm::Layer, RowNorm::Rms, RowNorm::L1, RowNorm::L2, RowNorm::Deviation}) {
     check({.rows = 3, .cols = 200, .kind = kind});

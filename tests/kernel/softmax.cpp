@@ -26,11 +26,13 @@ std::vector<double> expected(const SoftmaxProblem& p, const std::vector<float>& 
 
 class Softmax : public KernelTest {
  protected:
-  void check(const SoftmaxProblem& p, float range) {
+  void check(const SoftmaxProblem& p, float range, int units = 0) {
+    Target t = target();
+    if (units) t.compute_units = units;
     size_t count = static_cast<size_t>(p.rows * (p.pitch ? p.pitch : p.cols) * p.inner);
     std::vector<float> x = rounded(random_floats(count, -range, range), p.in);
     std::vector<double> want = expected(p, x);
-    for (const KernelSpec& spec : softmax(p, target())) {
+    for (const KernelSpec& spec : softmax(p, t)) {
       SCOPED_TRACE(fmt::format("{} x {} x {} {}", p.rows, p.cols, p.inner, spec.variant));
       auto out = run(spec, {stored(x, p.in)}, {count * static_cast<size_t>(size_of(p.out))});
       std::vector<float> got = floats(out[0], p.out);
@@ -49,7 +51,10 @@ TEST_P(Softmax, RowsOfAllLengths) {
     check({.rows = 5, .cols = cols}, 10);
 }
 TEST_P(Softmax, RowsThatDoNotFitRegisters) { check({.rows = 2, .cols = 9001}, 5); }
-TEST_P(Softmax, ManyRows) { check({.rows = 517, .cols = 12}, 3); }
+TEST_P(Softmax, ManyRows) {
+  check({.rows = 517, .cols = 12}, 3);
+  check({.rows = 1031, .cols = 128, .in = Element::F16, .out = Element::F16}, 3, 1);  // two at once for the same lanes
+}
 TEST_P(Softmax, SmallFloatsOfWhichALaneHasMany) {
   for (Element e : {Element::F16, Element::BF16}) check({.rows = 3, .cols = 1024, .in = e, .out = e}, 10);
 }
@@ -98,6 +103,14 @@ HF_ON_ALL_DEVICES(Softmax);
 TEST(SoftmaxSpec, RefusesWhatDoesNotFitAGrid) {
   EXPECT_THROW(softmax({.rows = int64_t{1} << 40, .cols = 4}, {}), Error);
   EXPECT_THROW(softmax({.rows = 1, .cols = int64_t{1} << 31}, {}), Error);
+}
+TEST(SoftmaxSpec, PairsManyShortRows) {
+  auto has = [](const KernelSpec& s) {
+    return std::find(s.defines.begin(), s.defines.end(), "HF_TOGETHER=2") != s.defines.end();
+  };
+  EXPECT_TRUE(has(softmax({.rows = 100000, .cols = 128, .in = Element::F16, .out = Element::F16}, {})[0]));
+  EXPECT_FALSE(has(softmax({.rows = 100, .cols = 128, .in = Element::F16, .out = Element::F16}, {})[0]));
+  EXPECT_FALSE(has(softmax({.rows = 100000, .cols = 1000}, {})[0]));
 }
 TEST(SoftmaxSpec, TakesAWaveForShortRowsAndABlockForLong) {
   EXPECT_EQ(softmax({.rows = 1000, .cols = 128}, {.wave_size = 64, .compute_units = 100})[0].variant, "wave");
