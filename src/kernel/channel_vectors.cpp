@@ -57,7 +57,8 @@ template <int N, int T> struct pieces {
         *(u64*)p = w[0] | (u64)w[1] << 32;
       } else {
 #pragma unroll
-        for (int i = 0; i < WORDS / 4; i++) ((u32x4*)p)[i] = u32x4{w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]};
+        for (int i = 0; i < WORDS / 4; i++)
+          store_global((u32x4*)p + i, u32x4{w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]});
       }
     }
   }

@@ -64,8 +64,18 @@ DEV u32 pair_of(u16 low, u16 high) { u32 w; asm("mov.b32 %0, {%1, %2};" : "=r"(w
 DEV u32 pair_of(u16 low, u16 high) { return low | (u32)high << 16; }
 #endif
 
-// N consecutive elements as floats, in 16-byte pieces: the address must be aligned to 16 bytes, or to all N if fewer.
-// Words are put together before they are stored: compilers do not join the stores of eight small elements.
+// 16 bytes of global memory in one access. NVIDIA's compiler would split them where it does not see that the address is
+// a multiple of 16; other memory, LDS say, is not for this function.
+#if HF_CUDA
+DEV void store_global(void* to, u32x4 w) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w) : "memory");
+}
+#else
+DEV void store_global(void* to, u32x4 w) { *(u32x4*)to = w; }
+#endif
+
+// N consecutive elements of global memory as floats, in 16-byte pieces: the address must be aligned to 16 bytes, or to
+// all N if fewer.
 template <int N, int T> struct pack {
   typedef typename element<T>::type type;
   enum { BYTES = N * sizeof(type), PIECES = BYTES / 16, PAIRS = sizeof(type) == 2 && N % 2 == 0 };
@@ -96,7 +106,7 @@ template <int N, int T> struct pack {
         w.y = word(v, 4 * i + 1);
         w.z = word(v, 4 * i + 2);
         w.w = word(v, 4 * i + 3);
-        ((u32x4*)to)[i] = w;
+        store_global((u32x4*)to + i, w);
       }
     } else if constexpr (PAIRS) {
       for (int i = 0; i < N / 2; i++) ((u32*)to)[i] = word(v, i);
