@@ -97,6 +97,25 @@ TEST(Attention, RowsThatChangePlaces) {
   EXPECT_EQ(operators(*optimized(t, 1e-5, true)), "MatMul StridedAttention Reshape FusedMatMul");
 }
 
+// The same by way of [rows, batch * heads, size]: one axis that no stride covers, parted again.
+TEST(Attention, HeadsOfAllSequencesAsOneAxis) {
+  TestGraph t;
+  auto turned = [&](Value* v, std::vector<int64_t> perm) {
+    return t.op("Transpose", {v}, {{"perm", std::move(perm)}});
+  };
+  Value* x = t.op("Reshape", {t.input({kBatch, kRows, 3 * kAll}), t.ints({kBatch, kRows, 3, kAll})});
+  x = turned(x, {2, 1, 0, 3});
+  auto heads_of = [&](int64_t i) {
+    Value* index = t.graph->add_constant("i", Tensor::of<int64_t>({}, {i}));
+    Value* y =
+        t.op("Reshape", {t.op("Gather", {x, index}, {{"axis", int64_t{0}}}), t.ints({kRows, kBatch * kHeads, kSize})});
+    return t.op("Reshape", {turned(y, {1, 0, 2}), t.ints({kBatch, kHeads, kRows, kSize})});
+  };
+  Value* scores = t.op("MatMul", {heads_of(0), turned(heads_of(1), {0, 1, 3, 2})});
+  t.output(t.op("MatMul", {t.op("Softmax", {scores}), heads_of(2)}));
+  EXPECT_EQ(operators(*optimized(t, 1e-5, true)), "StridedAttention");
+}
+
 // Keys and values of another sequence: two products.
 TEST(Attention, CrossAttention) {
   TestGraph t;
