@@ -29,6 +29,7 @@ constexpr Row kRows[] = {
     {"DequantizeLinear", "", "dequantize", lower_dequantize},
     {"Dropout", "", "alias", lower_dropout},
     {"DynamicQuantizeLinear", "", "dynamic quantize", lower_dynamic_quantize},
+    {"Einsum", "", "batched gemm", lower_einsum},
     {"EmbedLayerNormalization", "com.microsoft", "embedding", lower_embed_layer_norm},
     {"Expand", "", "copy", lower_expand},
     {"Flatten", "", "alias", lower_alias},

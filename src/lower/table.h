@@ -30,6 +30,7 @@ Answer lower_constant_matmul(const Request& r);
 Answer lower_conv(const Request& r);  // conv.cpp
 Answer lower_conv_shortcut(const Request& r);
 Answer lower_depthwise(const Request& r);  // depthwise.cpp
+Answer lower_einsum(const Request& r);     // einsum.cpp
 Answer lower_gemm(const Request& r);       // matmul.cpp: products of two run-time operands
 Answer lower_pointwise(const Request& r);  // pointwise.cpp: elementwise operators, casts, programs
 Answer lower_matmul(const Request& r);

@@ -69,5 +69,27 @@ TEST(Gemm, BiasOfEachShape) {
                    .tolerance = 1e-5f});
 }
 
+TEST(Einsum, Products) {
+  auto check = [](const char* equation, const Dims& a, const Dims& b, const OnDevice& how = {}) {
+    check_on_device({.name = equation,
+                     .op = "Einsum",
+                     .attrs = {{"equation", std::string(equation)}},
+                     .inputs = {random_tensor(a), random_tensor(b, -1, 1, 2)},
+                     .expected = {Tensor()},
+                     .tolerance = 1e-5f},
+                    how);
+  };
+  check("ij,jk->ik", {5, 7}, {7, 9});
+  check("ij,kj->ki", {5, 7}, {9, 7});
+  check("bhid, bhjd -> bhij", {2, 3, 6, 8}, {2, 3, 5, 8});
+  check("bij,bjhd->bihd", {2, 6, 5}, {2, 5, 3, 4});
+  check("bid,hde->bihe", {2, 6, 8}, {3, 8, 4}, {.stays_on_cpu = true});
+  check("i,j->ij", {5}, {7});
+  check("ij,j->i", {5, 7}, {7});
+  check("bi,bi->b", {3, 7}, {3, 7});
+  check("abc,bcd->ad", {4, 3, 5}, {3, 5, 6});
+  check("ii,ij->j", {4, 4}, {4, 5}, {.stays_on_cpu = true});
+}
+
 }  // namespace
 }  // namespace hf::lower
