@@ -64,11 +64,22 @@ std::vector<double> expected(const DepthwiseProblem& p, const std::vector<float>
 
 class Depthwise : public KernelTest {
  protected:
+  // All candidates, and the strips that one large and many small devices would take.
+  Candidates kernels(const DepthwiseProblem& p) {
+    Candidates all = depthwise(p, target());
+    for (int units : {0, 1}) {
+      Target other = target();
+      other.compute_units = units;
+      KernelSpec first = depthwise(p, other)[0];
+      if (first.variant == "strip") all.push_back(std::move(first));
+    }
+    return all;
+  }
   void check(const DepthwiseProblem& p) {
     std::vector<float> x = image(p, 3), w = packed(p);
     std::vector<double> want = expected(p, x, w);
     double taps = static_cast<double>(p.axes[0].kernel * p.axes[1].kernel);
-    for (const KernelSpec& spec : depthwise(p, target())) {
+    for (const KernelSpec& spec : kernels(p)) {
       SCOPED_TRACE(spec.variant);
       std::vector<float> y = floats(run(spec, {stored(x, p.in)}, {want.size() * static_cast<size_t>(size_of(p.out))},
                                         {stored(w, Element::F32)})[0],
@@ -80,6 +91,13 @@ class Depthwise : public KernelTest {
   }
 };
 
+TEST_P(Depthwise, StripsOfTallImages) {
+  for (int64_t kernel : {2, 3, 5, 7})
+    for (int64_t stride : {1, 2, 3})
+      check(problem(2, 24, axis(50, kernel, stride, kernel / 2, kernel / 2), axis(23, kernel, stride, kernel / 2, 1)));
+  check(problem(2, 12, axis(45, 3, 1, 2, 1), axis(14, 3, 1, 1, 1), 1, Element::F32));
+  check(problem(2, 12, axis(45, 5, 4, 0, 0), axis(30, 3, 1, 2, 2, 2), 1, Element::BF16));
+}
 TEST_P(Depthwise, ThreeByThree) {
   check(problem(2, 24, axis(9, 3, 1, 1, 1), axis(11, 3, 1, 1, 1)));
   check(problem(1, 16, axis(10, 3, 2, 0, 1), axis(17, 3, 2, 1, 1)));
@@ -115,7 +133,7 @@ TEST_P(Depthwise, Epilogue) {
                        residual = rounded(random_floats(40 * static_cast<size_t>(p.out_pitch), -1, 1, 5), p.in),
                        scale = random_floats(2 * static_cast<size_t>(channels), -1, 1, 6);
     std::vector<double> want = expected(p, x, w);
-    for (const KernelSpec& spec : depthwise(p, target())) {
+    for (const KernelSpec& spec : kernels(p)) {
       SCOPED_TRACE(spec.variant);
       std::vector<float> y = floats(
           run(spec, {stored(x, p.in), stored(residual, p.in), stored(scale, Element::F32), stored({3.f}, Element::F32)},
