@@ -26,19 +26,16 @@ Argument to_workspace(Lowered& l) {
 
 // The epilogue as one more launch on output 0, which is rounded in between only if it is stored alike.
 std::optional<Refusal> append_epilogue(const Request& r, Lowered& l) {
-  const DeviceLayout before = *device_layout(l.alias >= 0 ? l.inputs[static_cast<size_t>(l.alias)] : l.outputs[0]);
+  const DeviceLayout before = *device_layout(l.outputs[0]);
   const DType stored = r.stored_output();
+  Layout to = before.channels_last() ? device_channels_last(r.out_dims(), stored, before.pitch)
+                                     : device_rows(r.out_dims(), stored);
   std::vector<Source> sources(1);
-  Layout to;
-  if (l.alias >= 0) {
-    sources[0] = {Argument::input(l.alias), device_rows(r.out_dims(), before.stored)};
-    to = device_rows(r.out_dims(), stored);
-    l.alias = -1;
-  } else {
-    to = before.channels_last() ? device_channels_last(r.out_dims(), stored, before.pitch)
-                                : device_rows(r.out_dims(), stored);
+  if (l.alias >= 0)
+    sources[0] = {Argument::input(l.alias), l.outputs[0]};
+  else
     sources[0] = {before.stored == stored ? Argument::output(0) : to_workspace(l), l.outputs[0]};
-  }
+  l.alias = -1;
   l.inputs.resize(r.node.inputs().size());
   for (int k = 0; k < r.node.epilogue_inputs; ++k) {
     int i = r.node.own_inputs() + k;

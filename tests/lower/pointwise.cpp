@@ -160,5 +160,17 @@ TEST(LowerNode, EpiloguesOfTheirOwn) {
   }
 }
 
+// The transposed value is the input's bytes, seen as channels last.
+TEST(LowerNode, EpilogueOfAnAlias) {
+  check_on_device({.name = "to channels first",
+                   .op = "Transpose",
+                   .opset = 28,
+                   .attrs = {{"perm", std::vector<int64_t>{0, 3, 1, 2}}},
+                   .inputs = {random_tensor({2, 5, 6, 8})},
+                   .expected = {Tensor()},
+                   .tolerance = 1e-6f},
+                  {.epilogue = scale_and_relu(), .epilogue_operands = {random_tensor({8, 1, 1}, -2, 2, 3)}});
+}
+
 }  // namespace
 }  // namespace hf::lower
