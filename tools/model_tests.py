@@ -64,7 +64,7 @@ def main():
     parser.add_argument('--device', default='emu')
     parser.add_argument('--precision', default='fp32', help='of fp32, fp16, bf16')
     parser.add_argument('--only', default='', metavar='REGEX', help='models whose name matches')
-    parser.add_argument('--timeout', type=float, default=300, metavar='S', help='for each model')
+    parser.add_argument('--timeout', type=float, default=900, metavar='S', help='for each model')
     parser.add_argument('--json', type=pathlib.Path, metavar='FILE')
     arguments = parser.parse_args()
     names = sorted(path.parent.name for path in SMALL.glob('*/model.onnx') if re.search(arguments.only, path.parent.name))
