@@ -37,8 +37,8 @@ n failed; an empty cell, that none ran. Nothing here ran on AMD hardware.
 
 - **host**: the kernel's own text, compiled for the CPU and run by the emulator driver (`emu`).
 - **gfx...**: AMD machine code, made by clang 19 and executed on the CPU by our emulator of the instruction sets (`tools/amdgpu`),
-  with waves in both orders and registers and memory that begin as NaN. It is exact about results and accesses, and says
-  nothing of speed. A test counts if it passed in every order.
+  with registers and memory that begin as NaN, the waves of a block forward, in reverse, or with work as late as the API allows.
+  It is exact about results and accesses, and says nothing of speed. A test counts if it passed in every order that was run.
 - **CUDA**: the same text, compiled by NVRTC, on a GPU.
 - Whole models run in float32 and, unless that would be meaningless, in float16. `*`: the CPU helps with some of their nodes.
 """
@@ -52,6 +52,7 @@ class Results:
         self.helped = collections.defaultdict(set)  # (row, column) -> tests in which the CPU did a part
         self.commits = {}  # column -> what was tested
         self.commit = ''  # that of what is being added
+        self.orders = collections.defaultdict(set)  # column -> how the emulator ran
 
     def add(self, row, column, test, passed):
         """A test that ran several times passed if it always did."""
@@ -113,7 +114,10 @@ def collect(build):
     for folder in (build / 'tests' / 'results', build / 'tests' / 'amd'):
         results.commit = (folder / 'commit').read_text().strip() if (folder / 'commit').exists() else ''
         for path in sorted(folder.rglob('*.xml')):
-            read_gtest(path, results, path.name.split('.')[0] if folder.name == 'amd' else None)
+            emulated = path.name.split('.')[:2] if folder.name == 'amd' else None
+            read_gtest(path, results, emulated and emulated[0])
+            if emulated:
+                results.orders[emulated[0]].add(emulated[1])
         for path in sorted(folder.glob('*.models.json')):
             read_models(path, path.name.split('.')[0], results)
     return results
@@ -128,8 +132,9 @@ def take_in(results, where):
         for row, cell in results.cells(column).items():
             store['rows'].setdefault(row, {})[column] = cell
         store['columns'][column] = {'date': time.strftime('%Y-%m-%d', time.gmtime()), 'commit': results.commits[column]}
-        if where:
-            store['columns'][column]['where'] = where
+        orders = ', '.join(sorted(results.orders.get(column, ())))
+        if where or orders:
+            store['columns'][column]['where'] = where or f'x86-64 CPU, waves: {orders}'
     store = {'columns': dict(sorted(store['columns'].items())),
              'rows': {row: dict(sorted(cells.items())) for row, cells in sorted(store['rows'].items()) if cells}}
     rows = ',\n'.join(f'  {json.dumps(row)}: {json.dumps(cells)}' for row, cells in store['rows'].items())
