@@ -57,10 +57,12 @@ TEST(Scatter, Tuples) {
              .op = "ScatterND",
              .opset = 28,
              .attrs = {{"reduction", std::string(reduction)}},
-             .inputs = {random_tensor({5, 6, 8}), indices(DType::I64, {7, 2}, -4, 3), random_tensor({7, 8}, -1, 1, 2)},
+             .inputs = {random_tensor({5, 6, 8}),
+                        Tensor::of<int64_t>({7, 2}, {0, -1, 1, 2, -1, 0, 2, -6, -5, 1, 3, 3, -2, -2}),
+                        random_tensor({7, 8}, -1, 1, 2)},
              .expected = {Tensor()},
              .tolerance = 1e-6f};
-    // Seven tuples that differ without a reduction, repeated ones with one.
+    // Seven places that differ without a reduction, which has no order; repeated ones with one.
     if (std::string_view(reduction) != "none") c.inputs[1] = indices(DType::I64, {7, 2}, 0, 1);
     check_on_device(c);
     c.inputs[0] = indices(DType::I32, {5, 6, 8}, -9, 9), c.inputs[2] = indices(DType::I32, {7, 8}, -3, 3);
