@@ -27,7 +27,7 @@ class Constants {
     std::shared_ptr<const void> data;
   };
   std::shared_ptr<void> upload(const void* bytes, int64_t count);
-  /// The data of this name and these constants: this session's, another's, or what `make` makes.
+  /// The data of this name and these constants: kept here, shared through the pool, or what `make` makes.
   std::shared_ptr<const void> get(const std::string& name, std::span<const Tensor> of,
                                   const std::function<std::shared_ptr<const void>()>& make);
 
